@@ -1,0 +1,2 @@
+//! The `dramalloc` command.
+fn main() {}

@@ -1,0 +1,218 @@
+//! What a caller can do wrong, where, and the status it becomes.
+//!
+//! An error is a fault and a place. The fault has fields, not sentences; `Display` writes the
+//! sentence. Mistakes of our own are panics, which the C border turns into `INTERNAL`.
+
+use std::fmt;
+
+use crate::place::NoRoom;
+
+/// The result of everything that a caller can get wrong.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Where in the program it went wrong; what is not known is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The core of the module.
+    pub core: Option<u32>,
+    /// The function's name.
+    pub function: Option<String>,
+    /// The memory location's name.
+    pub location: Option<String>,
+    /// The instruction's flat index.
+    pub instruction: Option<u32>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        let mut part = |f: &mut fmt::Formatter<'_>, what: &str, which: &dyn fmt::Display| {
+            let written = write!(f, "{separator}{what} {which}");
+            separator = ", ";
+            written
+        };
+        if let Some(core) = &self.core {
+            part(f, "core", core)?;
+        }
+        if let Some(function) = &self.function {
+            part(f, "function", function)?;
+        }
+        if let Some(location) = &self.location {
+            part(f, "location", location)?;
+        }
+        if let Some(instruction) = &self.instruction {
+            part(f, "instruction", instruction)?;
+        }
+        Ok(())
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// An argument is outside its documented domain.
+    #[error("{parameter}: {reason}")]
+    InvalidArgument {
+        /// The argument's name.
+        parameter: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A name that nothing has.
+    #[error("there is no {what} named {name:?}")]
+    UnknownName {
+        /// What was looked for: `location`, `function`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A number that nothing has.
+    #[error("there is no {what} {index}, only {count}")]
+    UnknownIndex {
+        /// What was looked for.
+        what: &'static str,
+        /// The number.
+        index: u64,
+        /// How many there are.
+        count: u64,
+    },
+    /// A name that something else has already.
+    #[error("there already is a {what} named {name:?}")]
+    DuplicateName {
+        /// What it names.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The size is not known at compile time. // L10
+    #[error("its size is unknown; a static plan needs every size")]
+    UnknownSize,
+    /// A product or sum does not fit in 64 bits. // L10
+    #[error("{what} overflows 64 bits")]
+    Overflow {
+        /// The computation, with its numbers.
+        what: String,
+    },
+    /// Bytes past the end of what they are part of. // L9
+    #[error("bytes {offset} to {end} lie past the end of {of}, which has {bytes} bytes")]
+    PastTheEnd {
+        /// The first byte.
+        offset: u64,
+        /// One past the last byte; wide, for it may not fit.
+        end: u128,
+        /// What has too few bytes.
+        of: String,
+        /// How many it has.
+        bytes: u64,
+    },
+    /// Two pinned locations share bytes while both are live.
+    #[error(
+        "it is pinned at {start} to {end} while {other} holds {other_start} to {other_end} at the same time"
+    )]
+    PinsOverlap {
+        /// The first byte.
+        start: u64,
+        /// One past the last byte.
+        end: u64,
+        /// The other location's name.
+        other: String,
+        /// Its first byte.
+        other_start: u64,
+        /// One past its last byte.
+        other_end: u64,
+    },
+    /// A life whose end is before its start.
+    #[error("its life ends at {upper}, before it starts at {lower}")]
+    Inverted {
+        /// The start.
+        lower: i64,
+        /// The end.
+        upper: i64,
+    },
+    /// A use may read bytes that no def has written; strict mode only. // L5
+    #[error("a use may read it before any def has written it")]
+    UninitializedUse,
+    /// A file or text is not what it should be; the sentence has the line or the path.
+    #[error("{0}")]
+    Document(String),
+    /// No address exists within the capacity. // P9
+    #[error("{0}")]
+    NoRoom(Box<NoRoom>),
+    /// The capability exists in the contract but not yet in this version.
+    #[error("{0} is not supported in this version")]
+    Unimplemented(&'static str),
+    /// The order of calls is wrong.
+    #[error("{0}")]
+    FailedPrecondition(String),
+    /// The host's cancel flag was seen before any placement was found.
+    #[error("cancelled before a placement was found")]
+    Cancelled,
+    /// The budget ran out before any placement was found.
+    #[error("the budget ran out before a placement was found")]
+    DeadlineExceeded,
+}
+
+/// A fault and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What went wrong.
+    pub fault: Fault,
+    /// Where.
+    pub place: Place,
+}
+
+impl Error {
+    /// An argument outside its domain.
+    pub fn invalid(parameter: &'static str, reason: impl Into<String>) -> Error {
+        Fault::InvalidArgument {
+            parameter,
+            reason: reason.into(),
+        }
+        .into()
+    }
+
+    /// Adds the core, unless one is known already.
+    pub fn on_core(mut self, core: u32) -> Error {
+        self.place.core.get_or_insert(core);
+        self
+    }
+
+    /// Adds the function, unless one is known already.
+    pub fn in_function(mut self, name: &str) -> Error {
+        self.place.function.get_or_insert_with(|| name.to_owned());
+        self
+    }
+
+    /// Adds the location, unless one is known already.
+    pub fn at_location(mut self, name: &str) -> Error {
+        self.place.location.get_or_insert_with(|| name.to_owned());
+        self
+    }
+
+    /// Adds the instruction, unless one is known already.
+    pub fn at_instruction(mut self, index: u32) -> Error {
+        self.place.instruction.get_or_insert(index);
+        self
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Error {
+        Error {
+            fault,
+            place: Place::default(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place != Place::default() {
+            write!(f, "{}: ", self.place)?;
+        }
+        self.fault.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {}

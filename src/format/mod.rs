@@ -1,0 +1,1 @@
+//! Program and plan files, and CSV. // F

@@ -1,0 +1,1 @@
+//! Which of these segments overlap a given one? // I

@@ -1,0 +1,51 @@
+//! The DRAM allocator of an accelerator compiler's back end.
+//!
+//! A compiler describes its program; this crate gives every DRAM location an address, proves the
+//! result and explains it. Data flows through the modules in this order:
+//!
+//! ```text
+//! ir             what a compiler tells us, validated once
+//!   liveness     when each location's bytes are taken        (rules L)
+//!   interval_tree  which segments overlap this one?          (rules I)
+//!   order        who goes first                              (rules O)
+//!   place        the lowest free bytes, and searches         (rules P, S)
+//!   planner      the run over a module, and the plan it yields
+//! plan           the result, as plain data
+//!   verify       a proof that shares only `ir` and `plan`    (rules V)
+//!   format       program and plan files, CSV                 (rules F)
+//!   ffi          the C ABI                                   (rules C)
+//! ```
+//!
+//! Rule numbers such as `L4` or `P5` name the rules of the project's contract; ARCHITECTURE.md
+//! lists them.
+
+#![deny(unsafe_code)]
+
+mod control;
+mod error;
+mod ffi;
+pub mod format;
+pub mod interval_tree;
+pub mod ir;
+pub mod liveness;
+mod options;
+pub mod order;
+mod place;
+mod plan;
+mod planner;
+mod raw;
+pub mod verify;
+
+pub use control::{Control, Progress};
+pub use error::{Error, Fault, Place, Result};
+pub use options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
+pub use place::{
+    Holder, InPlacePair, Item, NAMED_HOLDERS, NoRoom, PAGE, Pin, Placement, Problem, Region,
+    Solved, Unsolved, solve,
+};
+pub use plan::{
+    CollectivePlan, FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan,
+    Status,
+};
+pub use planner::{allocate, plan};
+pub use raw::{RawPlan, RawProblem, solve_raw};

@@ -1,0 +1,149 @@
+//! A plan: where every location of a program lies, and the figures that say how good it is.
+//!
+//! Plain data, named rather than numbered, so that it can be written to a file, read back and
+//! verified against its program without the allocator. // F
+
+use std::collections::BTreeMap;
+
+use crate::ir::{Skipped, Space, closed_set};
+use crate::options::{Options, Strategy};
+use std::fmt;
+
+closed_set! {
+    /// What is known about the peak. // S3
+    Status {
+        /// The peak is a proven bound.
+        Optimal = 0 "optimal",
+        /// A placement, perhaps not the lowest.
+        Feasible = 1 "feasible",
+        /// Proved: no placement fits.
+        Infeasible = 2 "infeasible",
+        /// Nothing found, nothing proved.
+        #[default]
+        Unknown = 3 "unknown",
+    }
+}
+
+/// A whole plan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// What was asked for.
+    pub options: Options,
+    /// What was run.
+    pub strategy: Strategy,
+    /// What is known about the peak.
+    pub status: Status,
+    /// The digest of what the cores share; empty for one core. // M10
+    pub digest: String,
+    /// The highest peak of any space, in bytes.
+    pub peak: u64,
+    /// The lower bound of that space, in bytes.
+    pub lower_bound: u64,
+    /// Bytes are re-used across engines and the plan carries no dependences.
+    pub needs_dependences: bool,
+    /// Each space of each core that holds anything; shared ones once.
+    pub spaces: Vec<SpacePlan>,
+    /// In the program's order.
+    pub modules: Vec<ModulePlan>,
+    /// Figures by name.
+    pub metrics: BTreeMap<String, u64>,
+    /// What a person should know: ineligible pairs, collective locations outside the region, ...
+    pub notes: Vec<String>,
+}
+
+/// One space of one core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpacePlan {
+    /// Which space.
+    pub space: Space,
+    /// Whose; `None` for the shared one.
+    pub core: Option<u32>,
+    /// Bytes that it may use; `None`: no limit.
+    pub capacity: Option<u64>,
+    /// Nothing was placed below.
+    pub floor: u64,
+    /// One past the highest byte placed, pins excluded; the floor if nothing was placed.
+    pub peak: u64,
+    /// No placement has a lower peak.
+    pub lower_bound: u64,
+}
+
+/// One module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModulePlan {
+    /// Its name.
+    pub name: String,
+    /// Its core.
+    pub core: u32,
+    /// In the module's order.
+    pub functions: Vec<FunctionPlan>,
+}
+
+/// One function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionPlan {
+    /// Its name.
+    pub name: String,
+    /// Each space in which it holds anything.
+    pub spaces: Vec<FunctionSpace>,
+    /// Every location once, in the function's order.
+    pub memlocs: Vec<MemLocPlan>,
+}
+
+/// One space of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionSpace {
+    /// Which space.
+    pub space: Space,
+    /// Nothing was placed below.
+    pub floor: u64,
+    /// One past the highest byte placed; the floor if nothing was.
+    pub hwm: u64,
+    /// The collective region, if the space has one. // P5
+    pub cc: Option<CollectivePlan>,
+}
+
+/// What became of a collective region. // P5
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CollectivePlan {
+    /// Its limit in bytes.
+    pub limit: u64,
+    /// The page-rounded bytes that its locations took (`real_cc_buffer_size`).
+    pub real: u64,
+    /// `allreduce_dram_hwm`: floor + real.
+    pub hwm: u64,
+}
+
+/// One location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemLocPlan {
+    /// Its name; `#id` for one without.
+    pub name: String,
+    /// Its final space. // M1
+    pub space: Space,
+    /// Its address in bytes.
+    pub address: Option<u64>,
+    /// Its declared bytes.
+    pub bytes: u64,
+    /// Its bytes as placed.
+    pub aligned: u64,
+    /// The host gave the address.
+    pub pinned: bool,
+    /// `is_shared_post_dram_alloc`. // M2
+    pub shared: bool,
+    /// The member of its group that was placed.
+    pub owner: Option<Owner>,
+    /// Why there is no address.
+    pub skipped: Option<Skipped>,
+    /// When its bytes are taken, closed; a view's are its root's.
+    pub segments: Vec<(u32, u32)>,
+}
+
+/// A location of another core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The core.
+    pub core: u32,
+    /// The location's name there.
+    pub name: String,
+}

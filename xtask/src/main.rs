@@ -1,0 +1,2 @@
+//! Chores of the project that its users never pay for.
+fn main() {}
