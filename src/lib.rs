@@ -40,8 +40,8 @@ pub use control::{Control, Progress};
 pub use error::{Error, Fault, Place, Result};
 pub use options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
 pub use place::{
-    Holder, InPlacePair, Item, NAMED_HOLDERS, NoRoom, PAGE, Pin, Placement, Problem, Region,
-    Solved, Unsolved, solve,
+    Holder, InPlacePair, Item, NAMED_HOLDERS, Named, NoRoom, PAGE, Pin, Placement, Problem, Region,
+    Solved, Unsolved, load_profile, lower_bound, no_room, solve,
 };
 pub use plan::{
     CollectivePlan, FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan,

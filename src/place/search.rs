@@ -1,8 +1,13 @@
 //! From a problem to the best placement its strategy finds. // S
 
 use super::Problem;
-use crate::control::Control;
+use super::bound::lower_bound;
+use super::first_fit::{Others, Outcome, first_fit};
+use super::meter::{Meter, Stop};
+use super::prepared::Prepared;
+use crate::control::{Control, Progress};
 use crate::options::Strategy;
+use crate::order::Order;
 use crate::plan::Status;
 
 /// Where every item lies.
@@ -46,12 +51,295 @@ pub enum Unsolved {
     DeadlineExceeded,
 }
 
+/// How many orders `fast` tries, the reference order included.
+const FAST_ORDERS: usize = 4;
+
+/// Steps that `best` takes unless the host says, on top of what `fast` takes.
+const BEST_STEPS: u64 = 1 << 20;
+
 /// Runs a strategy.
+///
+/// `reference` is one order and first fit. `fast` goes on with a handful of orders, `best` with
+/// all of them and then with changes to the best one; each begins with all that the strategy
+/// before it does, so that it is never above it. All stop at the bound. // S1, S2
+///
+/// A step is one placement. A host that cancels or whose budget is used up gets the best placement
+/// found so far.
 pub fn solve(
-    _problem: &Problem,
-    _strategy: Strategy,
-    _budget_steps: Option<u64>,
-    _control: &mut Control<'_>,
+    problem: &Problem,
+    strategy: Strategy,
+    budget_steps: Option<u64>,
+    control: &mut Control<'_>,
 ) -> Result<Solved, Unsolved> {
-    todo!("orders and first fit")
+    if problem.items.is_empty() {
+        return Ok(Solved {
+            placement: Placement {
+                peak: problem.floor,
+                collective_real: problem.collective_limit.map(|_| 0),
+                ..Placement::default()
+            },
+            bound: problem.floor,
+            status: Status::Optimal,
+        });
+    }
+    let count = problem.items.len() as u64;
+    let budget = budget_steps.or(match strategy {
+        Strategy::Reference | Strategy::Fast => None,
+        Strategy::Best => Some(BEST_STEPS + count * 2 * Order::ALL.len() as u64),
+    });
+    let meter = Meter::new(control, budget);
+    meter.poll()?;
+    let bound = lower_bound(problem);
+    meter.poll()?;
+    let mut search = Search {
+        prepared: Prepared::new(problem),
+        bound,
+        meter,
+        best: None,
+        failed: None,
+    };
+    let stopped = search.run(strategy).err();
+    search.finish(stopped)
+}
+
+/// A search under way.
+struct Search<'p, 'c, 'h> {
+    prepared: Prepared<'p>,
+    bound: u64,
+    meter: Meter<'c, 'h>,
+    /// The best placement so far and the order that led to it.
+    best: Option<(Placement, Vec<u32>)>,
+    /// How the first order failed, if it did.
+    failed: Option<Unsolved>,
+}
+
+impl Search<'_, '_, '_> {
+    fn run(&mut self, strategy: Strategy) -> Result<(), Stop> {
+        let orders = match strategy {
+            Strategy::Reference => 1,
+            Strategy::Fast => FAST_ORDERS,
+            Strategy::Best => Order::ALL.len(),
+        };
+        for (i, &order) in Order::ALL[..orders].iter().enumerate() {
+            let stop = &mut || self.meter.poll().is_err();
+            let Some(order) = order.of(self.prepared.problem, stop) else {
+                self.meter.poll()?;
+                return Ok(());
+            };
+            // The first is the reference and keeps its rule of the collective region; what beats
+            // it need not.
+            let others: &[Others] = match (i, self.prepared.problem.collective_limit) {
+                (0, None) => &[Others::Anywhere],
+                (0, Some(_)) if strategy == Strategy::Reference => &[Others::Above],
+                (0, Some(_)) => &[Others::Above, Others::Anywhere],
+                _ => &[Others::Anywhere],
+            };
+            for &others in others {
+                if self.try_order(&order, others)? {
+                    return Ok(());
+                }
+            }
+        }
+        if strategy == Strategy::Best {
+            self.improve()?;
+        }
+        Ok(())
+    }
+
+    /// Places by an order, strictly below the best peak so far; keeps what is better. Returns
+    /// whether nothing can be better still.
+    fn try_order(&mut self, order: &[u32], others: Others) -> Result<bool, Stop> {
+        let problem = self.prepared.problem;
+        let below_best = self.best.as_ref().map_or(u64::MAX, |(p, _)| p.peak - 1);
+        let ceiling = problem.ceiling.min(below_best);
+        let done = first_fit(&self.prepared, order, others, ceiling, &mut self.meter)?;
+        match done {
+            Outcome::Placed(placement) => self.best = Some((placement, order.to_vec())),
+            Outcome::NoRoom { item, offsets } => {
+                if self.best.is_none() && self.failed.is_none() {
+                    self.failed = Some(Unsolved::NoRoom { item, offsets });
+                }
+            }
+        }
+        let incumbent = self.best.as_ref().map_or(u64::MAX, |(p, _)| p.peak);
+        let progress = Progress {
+            phase: "search",
+            done: self.meter.done(),
+            total: 0,
+            bound: self.bound,
+            incumbent,
+            elapsed: std::time::Duration::ZERO,
+        };
+        self.meter.control().report(progress);
+        // Below the bound there is no room, whatever the order.
+        Ok(incumbent <= self.bound || problem.ceiling < self.bound)
+    }
+
+    /// Moves the items at the peak forward in the best order, again and again.
+    fn improve(&mut self) -> Result<(), Stop> {
+        let Some((_, order)) = &self.best else {
+            return Ok(());
+        };
+        let mut order = order.clone();
+        let mut turn = 0u64;
+        loop {
+            let Some((placement, _)) = &self.best else {
+                return Ok(());
+            };
+            let problem = self.prepared.problem;
+            let at_peak = |&i: &u32| {
+                let i = i as usize;
+                placement.offsets[i] + problem.items[i].size == placement.peak
+            };
+            let Some(from) = order.iter().position(at_peak) else {
+                return Ok(());
+            };
+            // Halfway to the front, then a little less far each turn without success.
+            let to = from - from.div_ceil(2 + turn as usize);
+            if to == from {
+                return Ok(());
+            }
+            let peak = placement.peak;
+            order[to..=from].rotate_right(1);
+            if self.try_order(&order, Others::Anywhere)? {
+                return Ok(());
+            }
+            let better = self.best.as_ref().is_some_and(|(p, _)| p.peak < peak);
+            turn = if better { 0 } else { turn + 1 };
+        }
+    }
+
+    fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
+        if let Some((placement, _)) = self.best {
+            let optimal = placement.peak == self.bound;
+            return Ok(Solved {
+                status: if optimal {
+                    Status::Optimal
+                } else {
+                    Status::Feasible
+                },
+                placement,
+                bound: self.bound,
+            });
+        }
+        if let Some(stop) = stopped {
+            return Err(stop.into());
+        }
+        Err(self.failed.expect("an order was tried, and it failed"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::{naive, testing};
+    use std::sync::atomic::AtomicBool;
+
+    fn run(problem: &Problem, strategy: Strategy) -> Result<Solved, Unsolved> {
+        solve(problem, strategy, Some(3_000), &mut Control::default())
+    }
+
+    #[test]
+    fn the_reference_is_its_order_and_first_fit() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            let order = crate::order::reference(&problem);
+            let want = naive::first_fit(&problem, &order, Others::Above, problem.ceiling);
+            match (run(&problem, Strategy::Reference), want) {
+                (Ok(solved), Outcome::Placed(placement)) => {
+                    assert_eq!(solved.placement, placement);
+                }
+                (
+                    Err(Unsolved::NoRoom { item, offsets }),
+                    Outcome::NoRoom {
+                        item: want,
+                        offsets: partial,
+                    },
+                ) => {
+                    assert_eq!((item, offsets), (want, partial));
+                }
+                (got, want) => panic!("{got:?} {want:?}"),
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn a_longer_strategy_is_never_above_a_shorter_one_and_none_below_the_bound() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            let mut last = u64::MAX;
+            for strategy in [Strategy::Reference, Strategy::Fast, Strategy::Best] {
+                let Ok(solved) = run(&problem, strategy) else {
+                    assert_eq!(
+                        last,
+                        u64::MAX,
+                        "{strategy} finds nothing, a shorter one did"
+                    );
+                    continue;
+                };
+                let peak = solved.placement.peak;
+                assert!(peak <= last, "{strategy}: {peak} above {last}");
+                assert!(peak >= solved.bound && peak <= problem.ceiling);
+                assert_eq!(solved.status == Status::Optimal, peak == solved.bound);
+                let violations = testing::violations(&problem, &solved.placement);
+                assert_eq!(violations, Vec::<String>::new(), "{strategy}");
+                last = peak;
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn a_ceiling_below_the_bound_is_no_room() {
+        let mut problem = Problem {
+            ceiling: 11,
+            granule: 1,
+            ..Problem::default()
+        };
+        testing::add_item(&mut problem, 8, &[(0, 3)]);
+        testing::add_item(&mut problem, 4, &[(3, 5)]);
+        for strategy in Strategy::ALL {
+            let Err(Unsolved::NoRoom { item, offsets }) = run(&problem, *strategy) else {
+                panic!("{strategy} finds room");
+            };
+            assert_eq!(offsets[item as usize], None);
+            assert_eq!(offsets.iter().flatten().count(), 1);
+        }
+    }
+
+    #[test]
+    fn cancelled_or_out_of_steps_before_a_placement_says_so() {
+        let mut problem = Problem {
+            ceiling: u64::MAX,
+            granule: 1,
+            ..Problem::default()
+        };
+        testing::add_item(&mut problem, 8, &[(0, 3)]);
+        testing::add_item(&mut problem, 8, &[(4, 9)]);
+        let flag = AtomicBool::new(true);
+        let mut control = Control {
+            cancel: Some(&flag),
+            ..Control::default()
+        };
+        let strategy = Strategy::Fast;
+        let cancelled = solve(&problem, strategy, None, &mut control);
+        assert_eq!(cancelled, Err(Unsolved::Cancelled));
+        let short = solve(&problem, strategy, Some(1), &mut Control::default());
+        assert_eq!(short, Err(Unsolved::DeadlineExceeded));
+        let enough = solve(&problem, strategy, Some(2), &mut Control::default());
+        assert!(enough.is_ok_and(|solved| solved.status == Status::Optimal));
+    }
+
+    #[test]
+    fn nothing_to_place_is_optimal_at_the_floor() {
+        let problem = Problem {
+            floor: 4096,
+            ceiling: u64::MAX,
+            ..Problem::default()
+        };
+        let solved = run(&problem, Strategy::Fast).expect("nothing to fail");
+        assert_eq!((solved.placement.peak, solved.bound), (4096, 4096));
+        assert_eq!(solved.status, Status::Optimal);
+    }
 }

@@ -1,0 +1,282 @@
+//! The reference order: whom the others constrain least is set aside first, and placed last. // O1
+//!
+//! A variant of the simplify stage of graph colouring (Briggs, Cooper and Torczon, *Improvements to
+//! Graph Coloring Register Allocation*, TOPLAS 1994) for sizes instead of colours. The constraint
+//! of an item is
+//!
+//! ```text
+//! size(i) + sum over its segments a, over remaining segments b of others that meet a:
+//!           size(j) + size(i) - granule
+//! ```
+//!
+//! which bounds the bytes that its neighbours can deny it. The graph is never built: what meets a
+//! segment is all there is, less what ended before it and what begins after it, so that two prefix
+//! sums over time give every constraint exactly. The work goes in rounds: compute all constraints,
+//! set the lowest eighth aside in order of (constraint, dense id), repeat with the rest. A round is
+//! linear, and the rest shrinks geometrically, so that the whole takes `O(n log n)`. Time is cut
+//! down to points again whenever half of the items are gone.
+
+use std::ops::{Add, Mul, Sub};
+
+use crate::place::{Problem, Run, Timeline};
+
+/// A round sets one in so many aside, rounded up.
+const SHARE: usize = 8;
+
+/// Items between two questions whether to stop.
+const POLL: usize = 1 << 15;
+
+/// The reference order; `None` once `stop` says so.
+pub(crate) fn reference_unless(
+    problem: &Problem,
+    stop: &mut dyn FnMut() -> bool,
+) -> Option<Vec<u32>> {
+    if fits_in_64_bits(problem) {
+        rounds::<i64>(problem, stop)
+    } else {
+        rounds::<i128>(problem, stop)
+    }
+}
+
+/// Whether no sum or product of the rounds leaves an `i64`. 128 bits always suffice: fewer than
+/// 2^31 segments of an item can meet fewer than 2^31 of others, at fewer than 2^65 bytes each time.
+fn fits_in_64_bits(problem: &Problem) -> bool {
+    let sizes = || problem.items.iter().map(|item| item.size);
+    let largest = u128::from(sizes().max().unwrap_or(0).max(problem.granule));
+    let segments = problem.lives.all().len() as u128;
+    let most = (0..problem.items.len()).map(|i| problem.lives.of(i).len());
+    let most = most.max().unwrap_or(0) as u128;
+    segments
+        .checked_mul(2 * largest)
+        .and_then(|all| all.checked_mul(most.max(1)))
+        .and_then(|all| all.checked_add(largest))
+        .is_some_and(|all| all < 1 << 62)
+}
+
+/// A sum of sizes.
+trait Sum:
+    Copy + Ord + Default + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + TryFrom<u64>
+{
+}
+impl Sum for i64 {}
+impl Sum for i128 {}
+
+fn sum<W: Sum>(value: u64) -> W {
+    W::try_from(value)
+        .ok()
+        .expect("`fits_in_64_bits` has said so")
+}
+
+/// What begins at or ends before a point.
+#[derive(Clone, Copy, Default)]
+struct Passed<W> {
+    bytes: W,
+    segments: u32,
+}
+
+/// The items that are left, in ascending id, each with a compressed row of runs.
+struct Rest<W> {
+    ids: Vec<u32>,
+    sizes: Vec<W>,
+    /// Where each item's runs end.
+    ends: Vec<u32>,
+    runs: Vec<Run>,
+    points: usize,
+    /// How many items there were when the points were last counted.
+    counted: usize,
+}
+
+fn rounds<W: Sum>(problem: &Problem, stop: &mut dyn FnMut() -> bool) -> Option<Vec<u32>> {
+    let count = problem.items.len();
+    let mut rest = Rest::<W>::all(problem);
+    let granule = sum::<W>(problem.granule);
+    let mut aside = Vec::with_capacity(count);
+    let mut keys: Vec<(W, u32)> = Vec::with_capacity(count);
+    let (mut begun, mut ended) = (Vec::new(), Vec::new());
+    let mut gone = vec![false; count];
+    while !rest.ids.is_empty() {
+        if stop() {
+            return None;
+        }
+        rest.recount_points();
+        rest.prefix_sums(&mut begun, &mut ended);
+        keys.clear();
+        let mut start = 0;
+        for (k, &id) in rest.ids.iter().enumerate() {
+            if k % POLL == POLL - 1 && stop() {
+                return None;
+            }
+            let size = rest.sizes[k];
+            let end = rest.ends[k] as usize;
+            let mut constraint = size;
+            for run in &rest.runs[start..end] {
+                let (begun, ended) = (begun[run.last as usize], ended[run.first as usize]);
+                // All that has begun by its end and not ended before it begins, itself aside: an
+                // item's own segments do not meet.
+                let bytes = begun.bytes - ended.bytes - size;
+                let segments = sum::<W>(u64::from(begun.segments - ended.segments - 1));
+                constraint = constraint + bytes + segments * (size - granule);
+            }
+            keys.push((constraint, id));
+            start = end;
+        }
+        let leave = keys.len().div_ceil(SHARE);
+        if leave < keys.len() {
+            keys.select_nth_unstable(leave);
+        }
+        let lowest = &mut keys[..leave];
+        lowest.sort_unstable();
+        for &mut (_, id) in lowest {
+            gone[id as usize] = true;
+            aside.push(id);
+        }
+        rest.drop_gone(&gone);
+    }
+    aside.reverse(); // `select` pops the stack. // O1
+    Some(aside)
+}
+
+impl<W: Sum> Rest<W> {
+    fn all(problem: &Problem) -> Rest<W> {
+        let count = problem.items.len();
+        let lives = &problem.lives;
+        let mut end = 0;
+        let ends = (0..count).map(|i| {
+            end += lives.of(i).len() as u32;
+            end
+        });
+        Rest {
+            ids: (0..count as u32).collect(),
+            sizes: problem.items.iter().map(|item| sum(item.size)).collect(),
+            ends: ends.collect(),
+            runs: lives.all().iter().map(|&s| s.into()).collect(),
+            points: 0,
+            counted: usize::MAX,
+        }
+    }
+
+    /// Cuts time down to the points of what is left, if that has halved since.
+    fn recount_points(&mut self) {
+        if self.ids.len() <= self.counted / 2 {
+            let timeline = Timeline::new(self.runs.iter().copied());
+            for run in &mut self.runs {
+                *run = timeline.run(*run);
+            }
+            self.points = timeline.points() as usize;
+            self.counted = self.ids.len();
+        }
+    }
+
+    /// `begun[p]`: what begins at `p` or before; `ended[p]`: what ends before `p`.
+    fn prefix_sums(&self, begun: &mut Vec<Passed<W>>, ended: &mut Vec<Passed<W>>) {
+        for table in [&mut *begun, &mut *ended] {
+            table.clear();
+            table.resize(self.points + 1, Passed::default());
+        }
+        let add = |passed: &mut Passed<W>, size| {
+            passed.bytes = passed.bytes + size;
+            passed.segments += 1;
+        };
+        let mut start = 0;
+        for (&end, &size) in self.ends.iter().zip(&self.sizes) {
+            for run in &self.runs[start..end as usize] {
+                add(&mut begun[run.first as usize], size);
+                add(&mut ended[run.last as usize + 1], size);
+            }
+            start = end as usize;
+        }
+        for table in [begun, ended] {
+            let mut total = Passed::<W>::default();
+            for passed in table {
+                total.bytes = total.bytes + passed.bytes;
+                total.segments += passed.segments;
+                *passed = total;
+            }
+        }
+    }
+
+    fn drop_gone(&mut self, gone: &[bool]) {
+        let (mut kept, mut kept_runs, mut start) = (0, 0, 0);
+        for k in 0..self.ids.len() {
+            let end = self.ends[k] as usize;
+            if !gone[self.ids[k] as usize] {
+                self.runs.copy_within(start..end, kept_runs);
+                kept_runs += end - start;
+                self.ids[kept] = self.ids[k];
+                self.sizes[kept] = self.sizes[k];
+                self.ends[kept] = kept_runs as u32;
+                kept += 1;
+            }
+            start = end;
+        }
+        self.ids.truncate(kept);
+        self.sizes.truncate(kept);
+        self.ends.truncate(kept);
+        self.runs.truncate(kept_runs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::testing;
+
+    /// O1 as it is written: constraints by enumeration, recomputed in every round.
+    fn naive(problem: &Problem) -> Vec<u32> {
+        let mut rest: Vec<usize> = (0..problem.items.len()).collect();
+        let mut stack = Vec::new();
+        while !rest.is_empty() {
+            let constraint = |&i: &usize| {
+                let size = |i: usize| i128::from(problem.items[i].size);
+                let mut sum = size(i);
+                for &j in rest.iter().filter(|&&j| j != i) {
+                    for a in problem.lives.of(i) {
+                        for b in problem.lives.of(j) {
+                            if a.overlaps(*b) {
+                                sum += size(j) + size(i) - i128::from(problem.granule);
+                            }
+                        }
+                    }
+                }
+                (sum, i)
+            };
+            let mut keys: Vec<(i128, usize)> = rest.iter().map(constraint).collect();
+            keys.sort();
+            keys.truncate(rest.len().div_ceil(8));
+            stack.extend(keys.iter().map(|&(_, i)| i as u32));
+            rest.retain(|&i| keys.iter().all(|&(_, j)| i != j));
+        }
+        stack.reverse();
+        stack
+    }
+
+    #[test]
+    fn the_rounds_are_those_of_enumeration_in_both_widths() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            let want = naive(&problem);
+            assert_eq!(crate::order::reference(&problem), want);
+            assert_eq!(rounds::<i128>(&problem, &mut || false), Some(want));
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn sums_beyond_64_bits_are_exact() {
+        arbtest::arbtest(|u| {
+            let mut problem = testing::problem(u)?;
+            for item in &mut problem.items {
+                item.size = u64::MAX - u.int_in_range(0..=3)?;
+            }
+            assert_eq!(crate::order::reference(&problem), naive(&problem));
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn a_stopped_order_is_none() {
+        let mut problem = Problem::default();
+        testing::add_item(&mut problem, 4096, &[(0, 1)]);
+        assert_eq!(reference_unless(&problem, &mut || true), None);
+    }
+}

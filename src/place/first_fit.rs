@@ -1,0 +1,193 @@
+//! First fit: one order, each item at the lowest bytes that are free over its life. // P1
+//!
+//! Floor and ceiling bound the addresses; regions (P6) cut them into windows by usage; in the
+//! collective region (P5) the collective items come first.
+
+use super::meter::{Meter, Stop};
+use super::packing::Packing;
+use super::prepared::Prepared;
+use super::{PAGE, Placement};
+use crate::ir::Usage;
+
+/// Where items may lie that are no collective ones, or did not fit in the collective region. // P5
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// Above the region, and inside only if nothing above fits: strategy `reference`.
+    Above,
+    /// Wherever bytes are free.
+    Anywhere,
+}
+
+/// How a first fit ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Every item is placed.
+    Placed(Placement),
+    /// An item found no room; what was placed when it failed.
+    NoRoom {
+        /// The item.
+        item: u32,
+        /// By item.
+        offsets: Vec<Option<u64>>,
+    },
+}
+
+/// Places the items in the given order, below `ceiling`.
+///
+/// `order` is a permutation of the items. One step per placement.
+pub(crate) fn first_fit(
+    prepared: &Prepared<'_>,
+    order: &[u32],
+    others: Others,
+    ceiling: u64,
+    meter: &mut Meter<'_, '_>,
+) -> Result<Outcome, Stop> {
+    let problem = prepared.problem;
+    let floor = problem.floor;
+    let mut packing = Packing::new(prepared);
+    let everywhere = prepared.windows(floor, ceiling);
+    let (mut above, mut inside) = (None, None);
+    let (mut collective_real, mut outside_region) = (None, Vec::new());
+    if let Some(limit) = problem.collective_limit {
+        let limit_end = floor.saturating_add(limit);
+        let region = prepared.windows(floor, limit_end.min(ceiling));
+        for &item in order {
+            if problem.items[item as usize].usage == Usage::Collective {
+                meter.step()?;
+                if packing.place(item, &region).is_none() {
+                    outside_region.push(item);
+                }
+            }
+        }
+        // Nothing but collective items is placed yet.
+        let real_end = match packing.peak() {
+            peak if peak == floor => floor,
+            peak => peak.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX),
+        };
+        collective_real = Some(real_end - floor);
+        outside_region.sort_unstable();
+        if others == Others::Above {
+            let start = if problem.trim_collective {
+                real_end
+            } else {
+                limit_end
+            };
+            above = Some(prepared.windows(start, ceiling));
+            inside = Some(region);
+        }
+    }
+    let preferred = above.as_ref().unwrap_or(&everywhere);
+    for &item in order {
+        if packing.offset(item).is_some() {
+            continue;
+        }
+        meter.step()?;
+        let mut placed = packing.place(item, preferred);
+        if let (None, Some(inside)) = (placed, &inside) {
+            placed = packing.place(item, inside);
+        }
+        if placed.is_none() {
+            let offsets = packing.offsets();
+            return Ok(Outcome::NoRoom { item, offsets });
+        }
+    }
+    Ok(Outcome::Placed(Placement {
+        peak: packing.peak(),
+        offsets: packing.into_offsets(),
+        collective_real,
+        outside_region,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::ir::FlatIndex;
+    use crate::place::{InPlacePair, Problem, naive, testing};
+
+    fn run(problem: &Problem, order: &[u32], others: Others, ceiling: u64) -> Outcome {
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
+        let prepared = Prepared::new(problem);
+        first_fit(&prepared, order, others, ceiling, &mut meter).expect("nothing stops it")
+    }
+
+    #[test]
+    fn every_address_is_that_of_enumeration() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            let order = testing::order(u, &problem)?;
+            let others = *u.choose(&[Others::Above, Others::Anywhere])?;
+            let got = run(&problem, &order, others, problem.ceiling);
+            let want = naive::first_fit(&problem, &order, others, problem.ceiling);
+            assert_eq!(got, want, "{problem:?} {order:?}");
+            Ok(())
+        })
+        .budget_ms(2_000);
+    }
+
+    #[test]
+    fn two_pins_and_a_hole_between_them() {
+        let mut problem = Problem {
+            ceiling: u64::MAX,
+            ..Problem::default()
+        };
+        testing::add_item(&mut problem, 10, &[(0, 9)]);
+        testing::add_item(&mut problem, 4, &[(0, 9)]);
+        testing::add_pin(&mut problem, 3, 7, &[(0, 9)]);
+        testing::add_pin(&mut problem, 11, 12, &[(5, 5)]);
+        let Outcome::Placed(placement) = run(&problem, &[0, 1], Others::Anywhere, u64::MAX) else {
+            panic!("there is room");
+        };
+        assert_eq!(placement.offsets, [12, 7]);
+        assert_eq!(placement.peak, 22);
+    }
+
+    #[test]
+    fn the_end_of_the_address_space_is_no_wall_to_climb_over() {
+        let half = 1 << 63;
+        let mut problem = Problem {
+            ceiling: u64::MAX,
+            ..Problem::default()
+        };
+        testing::add_item(&mut problem, half, &[(0, 1)]);
+        testing::add_item(&mut problem, half - 1, &[(1, 1)]);
+        let placed = run(&problem, &[0, 1], Others::Anywhere, u64::MAX);
+        assert!(matches!(placed, Outcome::Placed(p) if p.offsets == [0, half]));
+        problem.items[1].size = half;
+        let placed = run(&problem, &[0, 1], Others::Anywhere, u64::MAX);
+        let offsets = vec![Some(0), None];
+        assert_eq!(placed, Outcome::NoRoom { item: 1, offsets });
+    }
+
+    #[test]
+    fn a_use_takes_one_def_and_stays_an_obstacle_to_the_next() {
+        let mut problem = Problem {
+            ceiling: u64::MAX,
+            ..Problem::default()
+        };
+        testing::add_item(&mut problem, 8, &[(0, 3)]);
+        testing::add_item(&mut problem, 8, &[(3, 5)]);
+        testing::add_item(&mut problem, 4, &[(3, 5)]);
+        let index = FlatIndex(3);
+        problem.pairs = [1, 2]
+            .map(|def| InPlacePair {
+                index,
+                used: 0,
+                def,
+            })
+            .to_vec();
+        for (order, want) in [
+            ([0, 1, 2], [0, 0, 8]),
+            ([0, 2, 1], [0, 8, 0]),
+            ([1, 0, 2], [8, 0, 8]),
+        ] {
+            let Outcome::Placed(placement) = run(&problem, &order, Others::Anywhere, u64::MAX)
+            else {
+                panic!("there is room");
+            };
+            assert_eq!(placement.offsets, want, "{order:?}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! How long a search may go on: steps, the host's flag, the host's clock. // S2
+
+use crate::control::Control;
+
+use super::search::Unsolved;
+
+/// Why a search has to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The host's flag is set.
+    Cancelled,
+    /// The steps or the time are used up.
+    OutOfBudget,
+}
+
+impl From<Stop> for Unsolved {
+    fn from(stop: Stop) -> Unsolved {
+        match stop {
+            Stop::Cancelled => Unsolved::Cancelled,
+            Stop::OutOfBudget => Unsolved::DeadlineExceeded,
+        }
+    }
+}
+
+/// Steps between two looks at the host's flag and clock.
+const POLL: u64 = 128;
+
+/// Counts steps, one per placement, and asks the host now and then.
+pub(crate) struct Meter<'c, 'h> {
+    control: &'c mut Control<'h>,
+    budget: Option<u64>,
+    done: u64,
+}
+
+impl<'c, 'h> Meter<'c, 'h> {
+    /// A meter with this many steps, or without end.
+    pub fn new(control: &'c mut Control<'h>, budget: Option<u64>) -> Meter<'c, 'h> {
+        Meter {
+            control,
+            budget,
+            done: 0,
+        }
+    }
+
+    /// Counts a step that is about to be taken.
+    pub fn step(&mut self) -> Result<(), Stop> {
+        if self.budget.is_some_and(|budget| self.done >= budget) {
+            return Err(Stop::OutOfBudget);
+        }
+        if self.done.is_multiple_of(POLL) {
+            self.poll()?;
+        }
+        self.done += 1;
+        Ok(())
+    }
+
+    /// Asks the host.
+    pub fn poll(&self) -> Result<(), Stop> {
+        if self.control.cancelled() {
+            Err(Stop::Cancelled)
+        } else if self.control.out_of_time() {
+            Err(Stop::OutOfBudget)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Steps taken.
+    pub fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// The host's hands, for reports.
+    pub fn control(&mut self) -> &mut Control<'h> {
+        self.control
+    }
+}

@@ -1,0 +1,124 @@
+//! Items placed one at a time, each at the lowest bytes that are free over its life. // P1, L8
+//!
+//! Whoever searches holds a packing, clones it where it may want to come back, and places on.
+
+use super::engine::{Engine, Request};
+use super::prepared::{InPlace, Prepared, Windows};
+
+/// What has been placed so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Packing<'a> {
+    prepared: &'a Prepared<'a>,
+    engine: Engine,
+    /// By item; `NOT_PLACED` if it is not.
+    offsets: Vec<u64>,
+    /// By claim: some def has it.
+    claimed: Vec<bool>,
+    peak: u64,
+}
+
+/// No item starts here: it has at least a byte, and bytes end at `u64::MAX`.
+const NOT_PLACED: u64 = u64::MAX;
+
+impl<'a> Packing<'a> {
+    /// The pins alone.
+    pub fn new(prepared: &'a Prepared<'a>) -> Packing<'a> {
+        let problem = prepared.problem;
+        let mut engine = Engine::new(prepared.points());
+        for (i, pin) in problem.pins.iter().enumerate() {
+            if pin.end > problem.floor {
+                engine.insert(prepared.pin_life(i), pin.start, pin.end);
+            }
+        }
+        Packing {
+            prepared,
+            engine,
+            offsets: vec![NOT_PLACED; problem.items.len()],
+            claimed: vec![false; prepared.claim_count() as usize],
+            peak: problem.floor,
+        }
+    }
+
+    /// Places an item in its use's bytes if a pair allows it, else at the lowest free bytes of its
+    /// windows, and returns where. `None`: no room, and nothing has changed.
+    pub fn place(&mut self, item: u32, windows: &Windows) -> Option<u64> {
+        debug_assert_eq!(self.offsets[item as usize], NOT_PLACED);
+        let prepared = self.prepared;
+        let problem = prepared.problem;
+        let of = &problem.items[item as usize];
+        let request = |(low, high)| Request {
+            size: of.size,
+            align: of.align,
+            no_straddle: problem.no_straddle,
+            low,
+            high,
+        };
+        let windows = windows.of(of.usage);
+        let mut in_place = None;
+        if !problem.pairs.is_empty() {
+            let mut pairs = prepared.in_place(item);
+            in_place = pairs.find(|pair| windows.iter().any(|&w| self.admits(pair, request(w))));
+        }
+        let (start, life) = match in_place {
+            Some(pair) => {
+                for &claim in pair.claims {
+                    self.claimed[claim as usize] = true;
+                }
+                (self.offsets[pair.used as usize], pair.shortened)
+            }
+            None => {
+                let life = prepared.life(item);
+                let mut starts = windows
+                    .iter()
+                    .map(|&w| self.engine.lowest(life, &request(w)));
+                (starts.find_map(|start| start)?, life)
+            }
+        };
+        let end = start + of.size; // The engine has seen that it fits below a window's end.
+        self.engine.insert(life, start, end);
+        self.offsets[item as usize] = start;
+        self.peak = self.peak.max(end);
+        Some(start)
+    }
+
+    /// Whether the def of a pair may start where the use does, within the window of the request.
+    fn admits(&mut self, pair: &InPlace<'_>, request: Request) -> bool {
+        let start = self.offsets[pair.used as usize];
+        // At the instructions of the pair the bytes are the use's, and those of a def that has
+        // claimed them; everything else that lives there keeps out of them.
+        start != NOT_PLACED
+            && start >= request.low
+            && pair
+                .claims
+                .iter()
+                .all(|&claim| !self.claimed[claim as usize])
+            && self.engine.is_free(pair.shortened, start, &request)
+    }
+
+    /// Where an item lies, if it is placed.
+    pub fn offset(&self, item: u32) -> Option<u64> {
+        Some(self.offsets[item as usize]).filter(|&offset| offset != NOT_PLACED)
+    }
+
+    /// Where everything lies.
+    pub fn offsets(&self) -> Vec<Option<u64>> {
+        (0..self.offsets.len() as u32)
+            .map(|item| self.offset(item))
+            .collect()
+    }
+
+    /// The start of each item.
+    ///
+    /// # Panics
+    ///
+    /// If one is not placed.
+    pub fn into_offsets(self) -> Vec<u64> {
+        assert!(self.offsets.iter().all(|&offset| offset != NOT_PLACED));
+        self.offsets
+    }
+
+    /// One past the highest byte of an item; the floor if none is placed.
+    pub fn peak(&self) -> u64 {
+        self.peak
+    }
+}

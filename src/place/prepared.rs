@@ -1,0 +1,264 @@
+//! What every first fit of one problem needs, worked out once.
+//!
+//! Lives as runs of points, and what in-place pairs need: a def that lies in its use's bytes takes
+//! them everywhere except at the pair's own instruction, where they are the use's. So for each
+//! pair the def's life *without* that instruction is kept, and the timeline is built from these
+//! shortened lives too, which makes them as exact as whole ones. // L8
+
+use super::timeline::{Run, Timeline};
+use super::{InPlacePair, Problem};
+use crate::ir::{Lives, Usage};
+
+/// Compressed rows of runs.
+#[derive(Debug, Default)]
+struct Rows {
+    ends: Vec<u32>,
+    runs: Vec<Run>,
+}
+
+impl Rows {
+    fn row(&self, i: usize) -> &[Run] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.runs[start as usize..self.ends[i] as usize]
+    }
+
+    fn of(lives: &Lives) -> Rows {
+        let mut end = 0;
+        let ends = (0..lives.len()).map(|i| {
+            end += lives.of(i).len() as u32;
+            end
+        });
+        Rows {
+            ends: ends.collect(),
+            runs: lives.all().iter().map(|&s| s.into()).collect(),
+        }
+    }
+
+    fn push(&mut self, row: impl IntoIterator<Item = Run>) {
+        self.runs.extend(row);
+        self.ends.push(self.runs.len() as u32);
+    }
+
+    fn count_in_points(&mut self, timeline: &Timeline) {
+        for run in &mut self.runs {
+            *run = timeline.run(*run);
+        }
+    }
+}
+
+/// A problem with its lives in points.
+#[derive(Debug)]
+pub(crate) struct Prepared<'p> {
+    /// The problem itself.
+    pub problem: &'p Problem,
+    points: u32,
+    items: Rows,
+    pins: Rows,
+    /// By pair: the def's life without the instructions at which it may share the use's bytes.
+    shortened: Rows,
+    /// By pair: the claims that it makes, which no other def may have made.
+    claims: Vec<u32>,
+    claim_ends: Vec<u32>,
+    claim_count: u32,
+}
+
+/// A pair with what placing its def in its use's bytes takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InPlace<'a> {
+    /// The item whose bytes are shared.
+    pub used: u32,
+    /// Where else the def lives.
+    pub shortened: &'a [Run],
+    /// One number per use and instruction; whoever takes one has those bytes then.
+    pub claims: &'a [u32],
+}
+
+impl<'p> Prepared<'p> {
+    /// Works everything out.
+    pub fn new(problem: &'p Problem) -> Prepared<'p> {
+        let mut prepared = Prepared {
+            problem,
+            points: 0,
+            items: Rows::of(&problem.lives),
+            pins: Rows::of(&problem.pin_lives),
+            shortened: Rows::default(),
+            claims: Vec::new(),
+            claim_ends: Vec::new(),
+            claim_count: 0,
+        };
+        prepared.add_pairs();
+        let Prepared {
+            items,
+            pins,
+            shortened,
+            ..
+        } = &mut prepared;
+        let segments = items.runs.iter().chain(&pins.runs).chain(&shortened.runs);
+        let timeline = Timeline::new(segments.copied());
+        for rows in [items, pins, shortened] {
+            rows.count_in_points(&timeline);
+        }
+        prepared.points = timeline.points();
+        prepared
+    }
+
+    fn add_pairs(&mut self) {
+        let pairs = &self.problem.pairs;
+        let mut places: Vec<(u32, u32)> = pairs.iter().map(|p| (p.used, p.index.0)).collect();
+        places.sort_unstable();
+        places.dedup();
+        self.claim_count = places.len() as u32;
+        for pair in pairs {
+            // Two items may be a pair at several instructions.
+            let same = |p: &&InPlacePair| p.used == pair.used;
+            let mut shared: Vec<u32> = self
+                .pairs_of_def(pair.def)
+                .iter()
+                .filter(same)
+                .map(|p| p.index.0)
+                .collect();
+            shared.sort_unstable();
+            shared.dedup();
+            for &index in &shared {
+                let claim = places.partition_point(|&place| place < (pair.used, index));
+                self.claims.push(claim as u32);
+            }
+            self.claim_ends.push(self.claims.len() as u32);
+            let life = self.items.row(pair.def as usize);
+            self.shortened.push(without(life, &shared));
+        }
+    }
+
+    fn pairs_of_def(&self, def: u32) -> &'p [InPlacePair] {
+        let pairs = &self.problem.pairs;
+        let start = pairs.partition_point(|p| p.def < def);
+        let count = pairs[start..].partition_point(|p| p.def == def);
+        &pairs[start..start + count]
+    }
+
+    /// How many points time has.
+    pub fn points(&self) -> u32 {
+        self.points
+    }
+
+    /// How many claims there are.
+    pub fn claim_count(&self) -> u32 {
+        self.claim_count
+    }
+
+    /// The life of an item.
+    pub fn life(&self, item: u32) -> &[Run] {
+        self.items.row(item as usize)
+    }
+
+    /// The life of a pin.
+    pub fn pin_life(&self, pin: usize) -> &[Run] {
+        self.pins.row(pin)
+    }
+
+    /// The pairs in which `item` is the def, in list order.
+    pub fn in_place(&self, item: u32) -> impl Iterator<Item = InPlace<'_>> {
+        let start = self.problem.pairs.partition_point(|p| p.def < item);
+        (start..start + self.pairs_of_def(item).len()).map(|i| {
+            let claims = if i == 0 { 0 } else { self.claim_ends[i - 1] };
+            InPlace {
+                used: self.problem.pairs[i].used,
+                shortened: self.shortened.row(i),
+                claims: &self.claims[claims as usize..self.claim_ends[i] as usize],
+            }
+        })
+    }
+
+    /// The windows of `low..high` in which items of each usage may lie. // P6
+    pub fn windows(&self, low: u64, high: u64) -> Windows {
+        Windows::new(self.problem, low, high)
+    }
+}
+
+/// By usage: the address windows, ascending, that may hold an item.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows([Vec<(u64, u64)>; Usage::ALL.len()]);
+
+impl Windows {
+    /// The windows of `low..high`. // P6
+    pub fn new(problem: &Problem, low: u64, high: u64) -> Windows {
+        let regions = &problem.regions;
+        Windows(std::array::from_fn(|usage| {
+            let whole = [(low, high)];
+            let admitted = regions
+                .iter()
+                .filter(|r| r.usages.contains(Usage::ALL[usage]))
+                .map(|r| {
+                    let end = r.base.saturating_add(r.size);
+                    (r.base.max(low), end.min(high))
+                })
+                .filter(|&(low, high)| low < high);
+            if regions.is_empty() {
+                whole.to_vec()
+            } else {
+                admitted.collect()
+            }
+        }))
+    }
+
+    /// The windows for a usage.
+    pub fn of(&self, usage: Usage) -> &[(u64, u64)] {
+        &self.0[usage as usize]
+    }
+}
+
+/// A life without some instructions, which ascend.
+fn without(life: &[Run], instructions: &[u32]) -> Vec<Run> {
+    let mut kept = Vec::new();
+    for run in life {
+        let mut first = Some(run.first);
+        for &index in instructions {
+            let Some(from) = first.filter(|&from| from <= index && index <= run.last) else {
+                continue;
+            };
+            if from < index {
+                kept.push(Run {
+                    first: from,
+                    last: index - 1,
+                });
+            }
+            first = index.checked_add(1);
+        }
+        if let Some(first) = first.filter(|&first| first <= run.last) {
+            let last = run.last;
+            kept.push(Run { first, last });
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_life_loses_exactly_the_instructions_named() {
+        arbtest::arbtest(|u| {
+            let mut life = Vec::new();
+            let mut at = 0;
+            for _ in 0..u.int_in_range(0..=3)? {
+                let first = at + u.int_in_range(0..=3)?;
+                let last = first + u.int_in_range(0..=4)?;
+                life.push(Run { first, last });
+                at = last + 1;
+            }
+            let mut gone: Vec<u32> = Vec::new();
+            for t in 0..at + 2 {
+                if u.ratio(1, 4)? {
+                    gone.push(t);
+                }
+            }
+            let live = |life: &[Run], t: u32| life.iter().any(|r| r.first <= t && t <= r.last);
+            let kept = without(&life, &gone);
+            for t in 0..at + 3 {
+                assert_eq!(live(&kept, t), live(&life, t) && !gone.contains(&t));
+            }
+            Ok(())
+        });
+    }
+}
