@@ -2,6 +2,7 @@
 //!
 //! Core code has no clock of its own; what reads one is handed in at the edge. // S2
 
+use crate::shared::Predicate;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub struct Control<'a> {
     pub elapsed: Option<&'a dyn Fn() -> Duration>,
     /// When to stop, by `elapsed`.
     pub deadline: Option<Duration>,
+    /// Says of a location whether the cores share it although it does not say so itself. // M1
+    pub shared: Option<Predicate<'a>>,
 }
 
 impl Control<'_> {

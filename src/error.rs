@@ -158,8 +158,8 @@ pub enum Fault {
 pub struct Error {
     /// What went wrong.
     pub fault: Fault,
-    /// Where.
-    pub place: Place,
+    /// Where; boxed, so that a `Result` stays small.
+    pub place: Box<Place>,
 }
 
 impl Error {
@@ -201,14 +201,14 @@ impl From<Fault> for Error {
     fn from(fault: Fault) -> Error {
         Error {
             fault,
-            place: Place::default(),
+            place: Box::default(),
         }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.place != Place::default() {
+        if *self.place != Place::default() {
             write!(f, "{}: ", self.place)?;
         }
         self.fault.fmt(f)

@@ -34,6 +34,7 @@ mod place;
 mod plan;
 mod planner;
 mod raw;
+pub mod shared;
 pub mod verify;
 
 pub use control::{Control, Progress};
@@ -47,5 +48,5 @@ pub use plan::{
     CollectivePlan, FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan,
     Status,
 };
-pub use planner::{allocate, plan};
+pub use planner::{allocate, apply, plan};
 pub use raw::{RawPlan, RawProblem, solve_raw};

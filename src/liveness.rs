@@ -57,3 +57,8 @@ pub enum LivenessWarning {
 pub fn liveness(_function: &Function) -> Liveness {
     todo!("exact dataflow")
 }
+
+/// Dense ids.
+pub fn dense_order(_function: &Function) -> Vec<MemLocId> {
+    todo!()
+}

@@ -117,6 +117,9 @@ pub struct Options {
     pub geometry: Geometry,
     /// Slab size of shared mode in MiB; 0: off. // M6
     pub shared_mib_per_core: u64,
+    /// A device-wide barrier separates the entry functions, so that their shared locations may
+    /// share bytes. // M4
+    pub separate_functions: bool,
     /// The usages that are candidates. // T
     pub usage_mask: UsageMask,
     /// Windows per space; none: one without bounds. // P6
@@ -141,6 +144,7 @@ impl Default for Options {
             runtime_page: 0,
             geometry: Geometry::default(),
             shared_mib_per_core: 0,
+            separate_functions: false,
             usage_mask: UsageMask::default(),
             regions: Vec::new(),
         }
@@ -162,6 +166,12 @@ impl Options {
             return Err(Error::invalid(
                 "cc_limit",
                 "is -1, 0 or a number of MiB below 2^43",
+            ));
+        }
+        if self.shared_mib_per_core > u64::MAX >> 20 {
+            return Err(Error::invalid(
+                "shared_mib_per_core",
+                "is a number of MiB below 2^44",
             ));
         }
         if self.usage_mask.0 & !UsageMask::ALL.0 != 0 {

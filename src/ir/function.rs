@@ -549,6 +549,20 @@ impl Function {
         }
     }
 
+    /// Writes what was decided about one location.
+    ///
+    /// # Panics
+    ///
+    /// If it is pinned and would move.
+    pub fn assign_one(&mut self, id: MemLocId, placed: Placed) {
+        let loc = &mut self.memlocs[id.index()];
+        assert!(
+            loc.pin.is_none() || loc.pin == placed.address,
+            "pins never move"
+        );
+        loc.placed = Some(placed);
+    }
+
     /// Forgets what runs decided; the host's pins stay. // T
     pub fn clear_placement(&mut self) {
         self.memlocs.iter_mut().for_each(|loc| loc.placed = None);

@@ -9,17 +9,20 @@ mod meter;
 mod naive;
 mod no_room;
 mod packing;
+mod pins;
 mod prepared;
 mod problem;
 mod search;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timeline;
+mod unsolved;
 
 pub use bound::lower_bound;
 pub use load::load_profile;
 pub(crate) use load::peak_index;
 pub use no_room::{Holder, NAMED_HOLDERS, Named, NoRoom, no_room};
+pub(crate) use pins::overlapping_pins;
 pub use problem::{InPlacePair, Item, PAGE, Pin, Problem, Region};
 pub use search::{Placement, Solved, Unsolved, solve};
 pub(crate) use timeline::{Run, Timeline};

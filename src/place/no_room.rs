@@ -21,8 +21,8 @@ pub struct NoRoom {
     pub id: u32,
     /// Its bytes as placed.
     pub bytes: u64,
-    /// The instruction at which the live bytes leave it the least room.
-    pub index: u32,
+    /// The instruction at which the live bytes leave it the least room; in a raw problem, the time.
+    pub index: i64,
     /// The bytes that the space may use, floor included.
     pub capacity: u64,
     /// The lower bound of the space.
@@ -52,8 +52,8 @@ pub struct Holder {
     pub start: u64,
     /// Its bytes as placed.
     pub bytes: u64,
-    /// The run of its life that contains the instruction.
-    pub life: Segment,
+    /// The run of its life that contains the instruction, `(first, last)`, closed.
+    pub life: (i64, i64),
 }
 
 /// What a report names: an item or a pin of a problem.
@@ -94,7 +94,7 @@ pub fn no_room(
             id,
             start: t.start,
             bytes: t.end - t.start,
-            life,
+            life: (life.first().0.into(), life.last().0.into()),
         }
     });
     let bound = lower_bound(problem);
@@ -103,7 +103,7 @@ pub fn no_room(
         location,
         id,
         bytes: of.size,
-        index: index.0,
+        index: index.0.into(),
         capacity: problem.ceiling,
         bound,
         deficit: of.size.saturating_sub(largest_hole),
@@ -265,7 +265,7 @@ impl fmt::Display for NoRoom {
         })?;
         for (i, h) in self.holders.iter().enumerate() {
             f.write_str(if i == 0 { "; held by " } else { ", " })?;
-            let (first, last) = (h.life.first(), h.life.last());
+            let (first, last) = h.life;
             write!(
                 f,
                 "{} [{first}, {last}] {} bytes at {}",
@@ -363,7 +363,7 @@ mod tests {
                         .lives
                         .of(item as usize)
                         .iter()
-                        .any(|s| s.contains(FlatIndex(report.index)))
+                        .any(|s| s.contains(FlatIndex(report.index as u32)))
                 );
             }
             Ok(())

@@ -1,0 +1,372 @@
+//! What the runs decided, as a plan.
+
+use std::collections::BTreeMap;
+
+use super::Planning;
+use super::engines::reuse_across_engines;
+use super::frame::rounded;
+use super::joint::JointRun;
+use super::private::SpaceRun;
+use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Skipped, Space};
+use crate::plan::{
+    FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
+};
+use crate::shared::{Agreed, Fate, Group, Member, digest, home};
+
+/// The plan of a program from what was placed so far.
+pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
+    let scene = &planning.scene;
+    let mut plan = Plan {
+        options: scene.options.clone(),
+        strategy: scene.options.strategy,
+        ..Plan::default()
+    };
+    let mut raw_bytes = 0u64;
+    for (m, module) in scene.modules.iter().enumerate() {
+        let mut functions = Vec::new();
+        for (f, function) in module.functions().iter().enumerate() {
+            let at = Place { planning, m, f };
+            let memlocs: Vec<_> = function.memloc_ids().map(|id| at.memloc(id)).collect();
+            plan.needs_dependences |=
+                reuse_across_engines(function, &root_ranges(function, &memlocs));
+            let placed = memlocs
+                .iter()
+                .zip(function.memlocs())
+                .filter(|(planned, loc)| {
+                    let follows = planned
+                        .owner
+                        .as_ref()
+                        .is_some_and(|o| o.core != module.core());
+                    planned.address.is_some()
+                        && !follows
+                        && loc.is_candidate(scene.options.usage_mask)
+                });
+            raw_bytes = placed.fold(raw_bytes, |sum, (_, loc)| sum.saturating_add(loc.bytes));
+            let name = function.name().to_owned();
+            functions.push(FunctionPlan {
+                name,
+                spaces: at.spaces(),
+                memlocs,
+            });
+            plan.notes.extend(at.outside_notes());
+        }
+        plan.notes.extend(scene.notes(m));
+        let name = module.name().to_owned();
+        plan.modules.push(ModulePlan {
+            name,
+            core: module.core(),
+            functions,
+        });
+    }
+    plan.notes.extend(joint_notes(planning));
+    plan.spaces = spaces(planning);
+    let highest = plan.spaces.iter().max_by_key(|s| (s.peak, s.lower_bound));
+    (plan.peak, plan.lower_bound) = highest.map_or((0, 0), |s| (s.peak, s.lower_bound));
+    let proven = plan.spaces.iter().all(|s| s.peak == s.lower_bound);
+    plan.status = if proven {
+        Status::Optimal
+    } else {
+        Status::Feasible
+    };
+    plan.digest = shared_digest(planning);
+    plan.metrics = metrics(&plan, raw_bytes);
+    plan
+}
+
+/// The metrics by name; the first two are 31 and 32 of the numbered ones. // X5
+fn metrics(plan: &Plan, raw_bytes: u64) -> BTreeMap<String, u64> {
+    let frames = || {
+        plan.modules
+            .iter()
+            .flat_map(|m| &m.functions)
+            .flat_map(|f| &f.spaces)
+    };
+    let regions = || frames().filter_map(|s| s.cc);
+    BTreeMap::from([
+        (
+            "reserved_space".to_owned(),
+            plan.spaces.iter().map(|s| s.floor).sum(),
+        ),
+        ("raw_bytes_placed".to_owned(), raw_bytes),
+        ("hwm".to_owned(), plan.peak),
+        (
+            "real_cc_buffer_size".to_owned(),
+            regions().map(|cc| cc.real).max().unwrap_or(0),
+        ),
+        (
+            "allreduce_dram_hwm".to_owned(),
+            regions().map(|cc| cc.hwm).max().unwrap_or(0),
+        ),
+    ])
+}
+
+/// Every space that holds anything: local by core, shared once, debug by core.
+fn spaces(planning: &Planning<'_>) -> Vec<SpacePlan> {
+    let private = |runs: &[Option<SpaceRun>]| -> Vec<SpacePlan> {
+        let runs = planning.scene.modules.iter().zip(runs);
+        let runs = runs.filter_map(|(module, run)| Some((module, run.as_ref()?)));
+        runs.filter(|(_, run)| run.is_visible())
+            .map(|(module, run)| SpacePlan {
+                space: run.space,
+                core: Some(module.core()),
+                capacity: run.capacity,
+                floor: run.floor,
+                peak: run.peak,
+                lower_bound: run.bound,
+            })
+            .collect()
+    };
+    let shared = planning
+        .shared
+        .iter()
+        .filter(|run| run.is_visible())
+        .map(|run| SpacePlan {
+            space: Space::Shared,
+            core: None,
+            capacity: run.capacity,
+            floor: run.floor,
+            peak: run.peak,
+            lower_bound: run.bound,
+        });
+    private(&planning.local)
+        .into_iter()
+        .chain(shared)
+        .chain(private(&planning.debug))
+        .collect()
+}
+
+/// The fingerprint of what the cores agreed on; empty where one core agrees with itself. // M10
+fn shared_digest(planning: &Planning<'_>) -> String {
+    let scene = &planning.scene;
+    let Some(run) = planning.shared.as_ref().filter(|_| scene.modules.len() > 1) else {
+        return String::new();
+    };
+    digest(
+        scene
+            .groups
+            .all
+            .iter()
+            .enumerate()
+            .filter(|(_, g)| g.fate == Fate::Shared)
+            .map(|(i, g)| {
+                let (module, function) = home(scene.modules, g.owner);
+                Agreed {
+                    core: module.core(),
+                    function: function.name(),
+                    name: function.memloc_name(g.owner.loc),
+                    address: run.addresses[i].unwrap_or(run.floor),
+                    bytes: g.bytes,
+                }
+            }),
+    )
+}
+
+fn joint_notes(planning: &Planning<'_>) -> Vec<String> {
+    let scene = &planning.scene;
+    let outside = planning
+        .shared
+        .iter()
+        .flat_map(|run| &run.outside_region)
+        .map(|&i| {
+            let (_, function) = home(scene.modules, scene.groups.all[i].owner);
+            outside_note(function, scene.groups.all[i].owner.loc)
+        });
+    scene.groups.notes.iter().cloned().chain(outside).collect()
+}
+
+fn outside_note(function: &Function, id: MemLocId) -> String {
+    let (name, label) = (function.name(), function.label(id));
+    format!("{name}: {label} did not fit in the collective region")
+}
+
+fn root_ranges(function: &Function, memlocs: &[MemLocPlan]) -> Vec<Option<(u64, u64)>> {
+    let range = |(planned, loc): (&MemLocPlan, &crate::ir::MemLoc)| {
+        let start = planned.address.filter(|_| loc.view.is_none())?;
+        Some((start, start + planned.aligned))
+    };
+    memlocs.iter().zip(function.memlocs()).map(range).collect()
+}
+
+/// One function of a plan in the making.
+struct Place<'p, 'a> {
+    planning: &'p Planning<'a>,
+    m: usize,
+    f: usize,
+}
+
+impl<'a> Place<'_, 'a> {
+    fn function(&self) -> &'a Function {
+        &self.planning.scene.functions(self.m)[self.f]
+    }
+
+    /// The private runs over this module, local first.
+    fn runs(&self) -> impl Iterator<Item = &SpaceRun> {
+        [&self.planning.local[self.m], &self.planning.debug[self.m]]
+            .into_iter()
+            .flatten()
+    }
+
+    fn spaces(&self) -> Vec<FunctionSpace> {
+        let holds = |space: Space| {
+            let loc =
+                |loc: &crate::ir::MemLoc| loc.memory == MemoryType::Dram && loc.space == space;
+            self.function().memlocs().iter().any(loc)
+        };
+        let private = self
+            .runs()
+            .filter(|run| holds(run.space) || !run.frames[self.f].addresses.is_empty());
+        let private = private.map(|run| FunctionSpace {
+            space: run.space,
+            floor: run.floor,
+            hwm: run.frames[self.f].hwm,
+            cc: run.frames[self.f].collective,
+        });
+        let shared = self
+            .planning
+            .shared
+            .iter()
+            .filter(|_| holds(Space::Shared))
+            .map(|run| {
+                let own = run.functions.get(self.function().name());
+                FunctionSpace {
+                    space: Space::Shared,
+                    floor: run.floor,
+                    hwm: own.map_or(run.floor, |own| own.hwm),
+                    cc: own.and_then(|own| own.collective),
+                }
+            });
+        private.chain(shared).collect()
+    }
+
+    fn outside_notes(&self) -> Vec<String> {
+        let outside = self
+            .runs()
+            .flat_map(|run| &run.frames[self.f].outside_region);
+        outside
+            .map(|&id| outside_note(self.function(), id))
+            .collect()
+    }
+
+    fn memloc(&self, id: MemLocId) -> MemLocPlan {
+        let (scene, function) = (&self.planning.scene, self.function());
+        let loc = function.memloc(id);
+        let (root, offset) = function.root(id);
+        let member = Member {
+            module: self.m as u32,
+            function: self.f as u32,
+            loc: root,
+        };
+        let group = scene.groups.position(member);
+        let fate = group.map(|g| scene.groups.all[g].fate);
+        let (address, skipped) = match fate {
+            Some(Fate::Shared) => (self.shared_address(group.expect("it has a fate")), None),
+            Some(Fate::Unreferenced) => (None, Some(Skipped::Unreferenced)),
+            Some(Fate::CallerOwned) => (None, Some(Skipped::CallerOwned)),
+            Some(Fate::Local(user)) if user != member => (None, Some(Skipped::FollowerUnused)),
+            Some(Fate::Local(_)) | None => self.private_address(root),
+        };
+        let shared = fate == Some(Fate::Shared);
+        let is_candidate = loc.is_candidate(scene.options.usage_mask);
+        MemLocPlan {
+            name: match function.memloc_name(id) {
+                "" => format!("#{id}"),
+                name => name.to_owned(),
+            },
+            space: scene.function(self.m, self.f).spaces[root.index()],
+            address: address.map(|address| address + offset), // Inside the root.
+            bytes: loc.bytes,
+            aligned: match is_candidate {
+                true => rounded(loc.bytes, scene.options).unwrap_or(loc.bytes),
+                false => loc.bytes,
+            },
+            pinned: loc.pin.is_some(),
+            shared: shared && self.planning.shared.is_some(),
+            owner: group
+                .filter(|_| shared)
+                .map(|g| self.owner(&scene.groups.all[g])),
+            skipped,
+            segments: match group.filter(|_| shared) {
+                Some(group) => self.epoch_segments(group),
+                None => self.segments(root),
+            },
+        }
+    }
+
+    fn owner(&self, group: &Group) -> Owner {
+        let (module, function) = home(self.planning.scene.modules, group.owner);
+        Owner {
+            core: module.core(),
+            name: function.memloc_name(group.owner.loc).to_owned(),
+        }
+    }
+
+    fn shared_address(&self, group: usize) -> Option<u64> {
+        let run: &JointRun = self.planning.shared.as_ref()?;
+        // A group of no bytes is valid, at the floor, and meets nothing. // L10
+        run.addresses[group].or(Some(run.floor))
+    }
+
+    /// Where a root of a private space lies, or why it does not. // P10
+    fn private_address(&self, root: MemLocId) -> (Option<u64>, Option<Skipped>) {
+        let (scene, loc) = (&self.planning.scene, self.function().memloc(root));
+        let analysed = scene.function(self.m, self.f);
+        if loc.memory != MemoryType::Dram {
+            return (None, Some(Skipped::NotDram));
+        }
+        if loc.pin.is_some() {
+            return (loc.pin, None);
+        }
+        if !loc.is_candidate(scene.options.usage_mask) {
+            return (None, Some(Skipped::CallerOwned));
+        }
+        if analysed.liveness.lives.of(root.index()).is_empty() {
+            return (None, Some(Skipped::Unreferenced));
+        }
+        let run = self
+            .runs()
+            .find(|run| run.space == analysed.spaces[root.index()]);
+        let Some(run) = run else { return (None, None) }; // Its space is not placed yet.
+        if loc.bytes == 0 {
+            return (Some(run.floor), None); // Valid, at the floor, meets nothing. // L10
+        }
+        let address = run.frames[self.f].address(root);
+        assert!(address.is_some(), "every candidate with bytes was placed"); // P10
+        (address, None)
+    }
+
+    /// When a private root's bytes are taken: a pin that is held everywhere, always. // L6b
+    fn segments(&self, root: MemLocId) -> Vec<(u32, u32)> {
+        let (scene, function) = (&self.planning.scene, self.function());
+        if scene.pins.is_owned((self.m, self.f), root) && !function.instructions().is_empty() {
+            return vec![(0, function.instructions().len() as u32 - 1)];
+        }
+        let live = scene
+            .function(self.m, self.f)
+            .liveness
+            .lives
+            .of(root.index());
+        live.iter().map(|s| (s.first().0, s.last().0)).collect()
+    }
+
+    /// The instructions of this function that may run within a group's epochs. // M4
+    fn epoch_segments(&self, group: usize) -> Vec<(u32, u32)> {
+        let scene = &self.planning.scene;
+        let count = self.function().instructions().len() as u32;
+        if !scene.calls(self.m).is_entry(self.f) {
+            let lives = !scene.group_lives[group].is_empty() && count > 0;
+            return lives.then(|| (0, count - 1)).into_iter().collect();
+        }
+        let mut segments: Vec<(u32, u32)> = Vec::new();
+        for t in 0..count {
+            let runs = scene.epochs.on_axis(self.m, self.f, FlatIndex(t));
+            if runs.is_none_or(|at| scene.group_lives[group].iter().all(|s| !s.overlaps(at))) {
+                continue;
+            }
+            match segments.last_mut() {
+                Some(run) if run.1 + 1 == t => run.1 = t,
+                _ => segments.push((t, t)),
+            }
+        }
+        segments
+    }
+}

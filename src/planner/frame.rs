@@ -1,0 +1,141 @@
+//! One function in one space as a problem: what wants a place, for how long, beside what.
+
+use super::scene::FunctionScene;
+use crate::error::{Error, Fault, Result};
+use crate::ir::{FlatIndex, Function, Kind, MemLocId, Space, Usage};
+use crate::liveness::Liveness;
+use crate::options::Options;
+use crate::place::{InPlacePair, Item, PAGE, Problem};
+
+/// A problem and the location of each of its items.
+pub(super) struct Frame {
+    pub problem: Problem,
+    pub items: Vec<MemLocId>,
+}
+
+/// The items of a frame, without floor, ceiling and obstacles.
+///
+/// Items are ranked by first access, so that neither names nor listing order decide ties. // T, S4
+pub(super) fn frame(
+    function: &Function,
+    FunctionScene {
+        liveness,
+        dense,
+        spaces,
+    }: &FunctionScene,
+    space: Space,
+    options: &Options,
+) -> Result<Frame> {
+    let mut problem = Problem {
+        ceiling: u64::MAX,
+        no_straddle: options.packed,
+        granule: if options.packed { 1 } else { PAGE },
+        trim_collective: options.trim_cc,
+        ..Problem::default()
+    };
+    let wants_place = |id: &MemLocId| {
+        let loc = function.memloc(*id);
+        spaces[id.index()] == space && loc.bytes > 0 && loc.is_candidate(options.usage_mask)
+    };
+    let items: Vec<MemLocId> = dense.iter().copied().filter(wants_place).collect();
+    let mut rank = vec![u32::MAX; function.memlocs().len()];
+    for (i, &id) in items.iter().enumerate() {
+        let loc = function.memloc(id);
+        rank[id.index()] = i as u32;
+        problem.items.push(Item {
+            size: rounded(loc.bytes, options).map_err(|e| e.at_location(&function.label(id)))?,
+            align: alignment(loc.align, options),
+            usage: loc.usage,
+        });
+        problem
+            .lives
+            .push(liveness.lives.of(id.index()).iter().copied());
+    }
+    problem.pairs = pairs(&problem.items, &rank, liveness);
+    problem.collective_limit = collective_limit(function, &problem.items, &rank, options)?;
+    let regions = options.regions.iter().filter(|r| r.space == space);
+    problem.regions = regions.map(|r| r.region).collect();
+    problem.regions.sort_by_key(|r| r.base);
+    Ok(Frame { problem, items })
+}
+
+/// Bytes rounded up to a page in page mode, exact otherwise. // P2, P3, L10
+pub(super) fn rounded(bytes: u64, options: &Options) -> Result<u64> {
+    if options.packed {
+        return Ok(bytes);
+    }
+    bytes.checked_next_multiple_of(PAGE).ok_or_else(|| {
+        Fault::Overflow {
+            what: format!("{bytes} bytes, rounded up to a page,"),
+        }
+        .into()
+    })
+}
+
+/// What a start is a multiple of: the declared alignment, else the option's, and at least a page
+/// in page mode. // P2, P8
+pub(super) fn alignment(declared: Option<u64>, options: &Options) -> u64 {
+    let mode = if options.packed { 1 } else { PAGE };
+    declared.or(options.align).unwrap_or(mode).max(mode)
+}
+
+/// The pairs whose both ends are items here and whose def is not the larger. // L8
+fn pairs(items: &[Item], rank: &[u32], liveness: &Liveness) -> Vec<InPlacePair> {
+    let both_here = liveness.pairs.iter().filter_map(|pair| {
+        let (used, def) = (rank[pair.used.index()], rank[pair.def.index()]);
+        let fits = used != u32::MAX
+            && def != u32::MAX
+            && items[def as usize].size <= items[used as usize].size;
+        fits.then_some(InPlacePair {
+            index: pair.index,
+            used,
+            def,
+        })
+    });
+    let mut pairs: Vec<InPlacePair> = both_here.collect();
+    pairs.sort_by_key(|pair| pair.def); // Stable: list order within one def.
+    pairs
+}
+
+/// The byte limit of the collective region, if the frame has one. // P5
+fn collective_limit(
+    function: &Function,
+    items: &[Item],
+    rank: &[u32],
+    options: &Options,
+) -> Result<Option<u64>> {
+    if options.cc_limit == 0 || items.iter().all(|item| item.usage != Usage::Collective) {
+        return Ok(None);
+    }
+    if options.cc_limit > 0 {
+        return Ok(Some((options.cc_limit as u64) << 20)); // `Options::validate` bounds it.
+    }
+    let mut sum: u64 = 0;
+    let collective = function
+        .instructions()
+        .iter()
+        .enumerate()
+        .filter(|(_, i)| i.kind == Kind::Collective);
+    for (t, _) in collective {
+        let t = FlatIndex::new(t);
+        for access in function.uses(t).iter().chain(function.defs(t)) {
+            let item = rank[function.root(access.loc).0.index()];
+            if let Some(item) = items
+                .get(item as usize)
+                .filter(|i| i.usage == Usage::Collective)
+            {
+                sum = sum.checked_add(item.size).ok_or_else(region_overflow)?;
+            }
+        }
+    }
+    sum.checked_next_multiple_of(PAGE)
+        .ok_or_else(region_overflow)
+        .map(Some)
+}
+
+fn region_overflow() -> Error {
+    Fault::Overflow {
+        what: "the computed size of the collective region".to_owned(),
+    }
+    .into()
+}

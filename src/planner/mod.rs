@@ -1,0 +1,222 @@
+//! The run over a program: from modules to a plan. // M3, G1, X5
+//!
+//! ```text
+//! scene      lives, calls, pins, groups and final spaces of the whole program
+//!   private  one space of one module: frame -> place, callers first
+//!   joint    the shared space of all modules, over epochs
+//! assemble   what was decided, as a plan
+//! ```
+//!
+//! Nothing is written until everything is placed: a run is a value, and `assign` is the one step
+//! that stores it. A failed run changes nothing. // P9
+
+mod assemble;
+mod calls;
+mod engines;
+mod frame;
+mod inherit;
+mod joint;
+mod pins;
+mod private;
+mod ranges;
+mod scene;
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::ir::{Module, Placed, Program, Space};
+use crate::options::Options;
+use crate::plan::{ModulePlan, Plan};
+pub(crate) use calls::CallGraph;
+use joint::JointRun;
+use private::SpaceRun;
+use scene::Scene;
+
+/// Plans a whole program; changes nothing.
+///
+/// Private mode on every module, shared mode over all, then the debug space; a later space of a
+/// core gets what the earlier ones leave of its capacity.
+///
+/// # Errors
+///
+/// Options out of their domain, pins that overlap while both are live, recursion, links and
+/// barriers that do not agree, sizes that overflow once rounded, no room within the capacity,
+/// cancelled before a placement was found.
+pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> Result<Plan> {
+    let mut planning = Planning::new(program.modules(), options, control)?;
+    for m in 0..program.modules().len() {
+        planning.place_local(m, control)?;
+    }
+    planning.place_shared(control)?;
+    for m in 0..program.modules().len() {
+        planning.place_debug(m, control)?;
+    }
+    Ok(planning.assemble())
+}
+
+/// A program on its way to a plan: what was analysed, and what was placed so far.
+pub(crate) struct Planning<'a> {
+    scene: Scene<'a>,
+    local: Vec<Option<SpaceRun>>,
+    shared: Option<JointRun>,
+    debug: Vec<Option<SpaceRun>>,
+}
+
+impl<'a> Planning<'a> {
+    /// Analyses modules; nothing is placed yet.
+    pub(crate) fn new(
+        modules: &'a [Module],
+        options: &'a Options,
+        control: &Control<'_>,
+    ) -> Result<Planning<'a>> {
+        options.validate()?;
+        let scene = Scene::of(modules, options, control.shared)?;
+        let none = || modules.iter().map(|_| None).collect();
+        Ok(Planning {
+            scene,
+            local: none(),
+            shared: None,
+            debug: none(),
+        })
+    }
+
+    /// Private mode: the local space of one module. // M3
+    pub(crate) fn place_local(&mut self, m: usize, control: &mut Control<'_>) -> Result<()> {
+        let run = self.place_private(m, Space::Local, control)?;
+        self.local[m] = Some(run);
+        Ok(())
+    }
+
+    /// Shared mode: every group of the program, once. // M3
+    pub(crate) fn place_shared(&mut self, control: &mut Control<'_>) -> Result<()> {
+        let cores = 0..self.scene.modules.len();
+        let left = cores
+            .map(|m| self.left(m, Space::Shared))
+            .collect::<Result<Vec<_>>>()?;
+        let run = joint::run(&self.scene, left.into_iter().flatten().min(), control)?;
+        self.shared = Some(run);
+        Ok(())
+    }
+
+    /// The debug space of one module.
+    pub(crate) fn place_debug(&mut self, m: usize, control: &mut Control<'_>) -> Result<()> {
+        let run = self.place_private(m, Space::Debug, control)?;
+        self.debug[m] = Some(run);
+        Ok(())
+    }
+
+    /// What was decided, as a plan; spaces that were not placed are left out.
+    pub(crate) fn assemble(&self) -> Plan {
+        assemble::assemble(self)
+    }
+
+    fn place_private(&self, m: usize, space: Space, control: &mut Control<'_>) -> Result<SpaceRun> {
+        let capacity = self.left(m, space)?;
+        private::run(&self.scene, m, space, capacity, control)
+            .map_err(|e| e.on_core(self.scene.modules[m].core()))
+    }
+
+    /// The bytes of a core that the spaces before `space` leave; `None`: no limit. // G1
+    fn left(&self, m: usize, space: Space) -> Result<Option<u64>> {
+        let Some(capacity) = self.scene.options.core_capacity() else {
+            return Ok(None);
+        };
+        let pins = |space| self.scene.pins.end(m, space);
+        let local = || {
+            self.local[m]
+                .as_ref()
+                .map_or_else(|| pins(Space::Local), SpaceRun::extent)
+        };
+        let shared = || {
+            self.shared
+                .as_ref()
+                .map_or_else(|| pins(Space::Shared), JointRun::extent)
+        };
+        let taken = match space {
+            Space::Local => 0,
+            Space::Shared => local(),
+            Space::Debug => local().saturating_add(shared()),
+        };
+        let left = capacity
+            .checked_sub(taken)
+            .filter(|&left| pins(space) <= left);
+        left.map(Some).ok_or_else(|| {
+            let end = pins(space);
+            let reason = format!(
+                "{capacity} bytes hold neither the {taken} of the spaces before {space} \
+                 nor its pins, which end at {end}"
+            );
+            Error::invalid("capacity", reason).on_core(self.scene.modules[m].core())
+        })
+    }
+}
+
+/// Private mode on one module of a program: places its `local` space and writes the addresses,
+/// all or none. What the cores share is left to shared mode. // M3, X5
+///
+/// Returns the plan so far, in which the other spaces and modules have no addresses.
+///
+/// # Errors
+///
+/// As for [`plan`]; the program is as it was.
+pub fn allocate(
+    program: &mut Program,
+    module: usize,
+    options: &Options,
+    control: &mut Control<'_>,
+) -> Result<Plan> {
+    let mut planning = Planning::new(program.modules(), options, control)?;
+    planning.place_local(module, control)?;
+    let plan = planning.assemble();
+    assign(
+        &plan.modules[module],
+        program.module_mut(module),
+        Space::Local,
+    );
+    Ok(plan)
+}
+
+/// Writes a plan's addresses into the program it was made for. // M2
+///
+/// # Panics
+///
+/// If the plan is not of this program, location by location.
+pub fn apply(plan: &Plan, program: &mut Program) {
+    assert_eq!(
+        plan.modules.len(),
+        program.modules().len(),
+        "a plan of this program"
+    );
+    for (m, planned) in plan.modules.iter().enumerate() {
+        for &space in Space::ALL {
+            assign(planned, program.module_mut(m), space);
+        }
+    }
+}
+
+/// Writes the locations of one final space.
+pub(crate) fn assign(plan: &ModulePlan, module: &mut Module, space: Space) {
+    assert_eq!(
+        plan.functions.len(),
+        module.functions().len(),
+        "a plan of this module"
+    );
+    for (f, planned) in plan.functions.iter().enumerate() {
+        let function = module.function_mut(f);
+        assert_eq!(
+            planned.memlocs.len(),
+            function.memlocs().len(),
+            "a plan of this function"
+        );
+        for (id, loc) in function.memloc_ids().zip(&planned.memlocs) {
+            if loc.space == space {
+                let placed = Placed {
+                    address: loc.address,
+                    space: loc.space,
+                    skipped: loc.skipped,
+                    is_shared_post_dram_alloc: loc.shared,
+                };
+                function.assign_one(id, placed);
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What the host has pinned, seen from one function: the floor, and who holds which bytes when.
+//!
+//! Pinned weights, constants, inputs and outputs occupy their bytes in every function of their
+//! module, a pin in `shared` or `debug` in every function of every module; a pinned candidate
+//! lives its own life in its own function. // L6b
+
+use super::calls::CallGraph;
+use crate::error::{Error, Fault, Result};
+use crate::ir::{FlatIndex, Function, Lives, MemLocId, MemoryType, Module, Segment, Space, Usage};
+use crate::liveness::Liveness;
+use crate::options::Options;
+use crate::place::{PAGE, Pin, overlapping_pins};
+
+/// A pinned root, by position of its module and function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PinnedRoot {
+    pub module: usize,
+    pub function: usize,
+    pub loc: MemLocId,
+    pub space: Space,
+    pub pin: Pin,
+    /// Holds its bytes wherever its space is visible, whatever the lives say.
+    owned: bool,
+}
+
+impl PinnedRoot {
+    /// Whether it holds its bytes wherever its space is visible.
+    pub(super) fn is_owned(&self) -> bool {
+        self.owned
+    }
+}
+
+/// The pins of a whole program.
+pub(super) struct Pins {
+    all: Vec<PinnedRoot>,
+}
+
+/// The pins that one function sees in one space, with their lives there.
+#[derive(Default)]
+pub(super) struct VisiblePins {
+    pub roots: Vec<PinnedRoot>,
+    pub pins: Vec<Pin>,
+    pub lives: Lives,
+}
+
+impl Pins {
+    pub(super) fn of(modules: &[Module], options: &Options) -> Pins {
+        let mut all = Vec::new();
+        for (m, module) in modules.iter().enumerate() {
+            for (f, function) in module.functions().iter().enumerate() {
+                for (i, loc) in function.memlocs().iter().enumerate() {
+                    let Some(start) = loc.pin.filter(|_| loc.memory == MemoryType::Dram) else {
+                        continue;
+                    };
+                    let owned = match loc.usage {
+                        Usage::Weight | Usage::Constant => true,
+                        Usage::Input | Usage::Output => !options.reuse_io,
+                        Usage::Internal | Usage::Collective => false,
+                    };
+                    all.push(PinnedRoot {
+                        module: m,
+                        function: f,
+                        loc: MemLocId::new(i),
+                        space: loc.space,
+                        pin: Pin {
+                            start,
+                            end: start + loc.bytes,
+                        }, // Checked when it was added.
+                        owned,
+                    });
+                }
+            }
+        }
+        Pins { all }
+    }
+
+    /// Whether a pinned root of this function holds its bytes from entry to exit.
+    pub(super) fn is_owned(&self, (module, function): (usize, usize), loc: MemLocId) -> bool {
+        let key = (module, function, loc);
+        let found = self
+            .all
+            .binary_search_by_key(&key, |p| (p.module, p.function, p.loc));
+        found.is_ok_and(|i| self.all[i].owned)
+    }
+
+    fn seen_from(&self, module: usize, space: Space) -> impl Iterator<Item = &PinnedRoot> {
+        self.all
+            .iter()
+            .filter(move |p| p.space == space && (space != Space::Local || p.module == module))
+    }
+
+    /// One past the last pinned byte of a space, unrounded; 0 if nothing is pinned.
+    pub(super) fn end(&self, module: usize, space: Space) -> u64 {
+        let bytes = self
+            .seen_from(module, space)
+            .filter(|p| p.pin.start < p.pin.end);
+        bytes.map(|p| p.pin.end).max().unwrap_or(0)
+    }
+
+    /// `find_start_addr`: the page-rounded end of what the host pinned in the space. // P4
+    pub(super) fn floor(&self, module: usize, space: Space) -> Result<u64> {
+        let end = self.end(module, space);
+        end.checked_next_multiple_of(PAGE).ok_or_else(|| {
+            Fault::Overflow {
+                what: format!("the end of the pins, {end}, rounded up to a page,"),
+            }
+            .into()
+        })
+    }
+
+    /// The pins that a function sees in a space, each with its life there: its own, those that
+    /// are held everywhere, and at a call those that live somewhere below it. // L6b, L7
+    ///
+    /// # Errors
+    ///
+    /// Two of them hold the same bytes at the same time. Two functions that pin one name at one
+    /// address mean one storage, which counts once.
+    pub(super) fn visible(
+        &self,
+        modules: &[Module],
+        (module, function): (usize, usize),
+        space: Space,
+        liveness: &Liveness,
+        calls: &CallGraph,
+    ) -> Result<VisiblePins> {
+        let mut visible = VisiblePins::default();
+        let seen = &modules[module].functions()[function];
+        let whole = FlatIndex((seen.instructions().len() as u32).saturating_sub(1));
+        let whole = Segment::new(FlatIndex(0), whole);
+        let mut storages = std::collections::BTreeSet::new();
+        // The function's own pins first, so that a storage it shares keeps its own name here.
+        let own = |p: &&PinnedRoot| (p.module, p.function) == (module, function);
+        let others = self.seen_from(module, space).filter(|p| !own(p) && p.owned);
+        for root in self.seen_from(module, space).filter(own).chain(others) {
+            let home = &modules[root.module].functions()[root.function];
+            let storage = (home.memloc_name(root.loc), root.pin.start, root.pin.end);
+            if root.owned && !storage.0.is_empty() && !storages.insert(storage) {
+                continue;
+            }
+            if root.owned {
+                visible.lives.push(whole);
+            } else {
+                visible
+                    .lives
+                    .push(liveness.lives.of(root.loc.index()).iter().copied());
+            }
+            visible.roots.push(*root);
+            visible.pins.push(root.pin);
+        }
+        for (callee, indices) in calls.below(function) {
+            let called = |p: &&PinnedRoot| (p.module, p.function) == (module, callee) && !p.owned;
+            for root in self.seen_from(module, space).filter(called) {
+                visible
+                    .lives
+                    .push(indices.iter().filter_map(|&t| Segment::new(t, t)));
+                visible.roots.push(*root);
+                visible.pins.push(root.pin);
+            }
+        }
+        if let Some((a, b)) = overlapping_pins(&visible.pins, &visible.lives) {
+            return Err(overlap(modules, seen, &visible.roots[a], &visible.roots[b]));
+        }
+        Ok(visible)
+    }
+}
+
+fn overlap(modules: &[Module], seen: &Function, a: &PinnedRoot, b: &PinnedRoot) -> Error {
+    let label = |p: &PinnedRoot| {
+        let home = &modules[p.module].functions()[p.function];
+        let name = home.label(p.loc);
+        if std::ptr::eq(home, seen) {
+            name
+        } else {
+            format!("{name} of {}", home.name())
+        }
+    };
+    let fault = Fault::PinsOverlap {
+        start: b.pin.start,
+        end: b.pin.end,
+        other: label(a),
+        other_start: a.pin.start,
+        other_end: a.pin.end,
+    };
+    Error::from(fault)
+        .at_location(&label(b))
+        .in_function(seen.name())
+}

@@ -1,0 +1,22 @@
+//! What several cores share: groups, epochs, agreement. // M
+//!
+//! ```text
+//! groups     which locations of different cores are one buffer
+//! epochs     between which barriers each access lies
+//! timeline   one axis of epochs for all entry functions
+//! sync       every member gets its owner's address
+//! digest     the fingerprint of what was agreed
+//! ```
+
+mod digest;
+mod epochs;
+mod groups;
+mod sync;
+mod timeline;
+
+pub use digest::{Agreed, digest};
+pub use epochs::{BarrierPass, EpochRange, Epochs};
+pub(crate) use groups::home;
+pub use groups::{Fate, Group, Groups, Member, Predicate};
+pub use sync::{SyncReport, check_digests, sync_shared_allocations};
+pub(crate) use timeline::Timeline;

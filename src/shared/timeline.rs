@@ -1,0 +1,173 @@
+//! One axis of epochs for all entry functions of a program. // M4
+//!
+//! Same-named entry functions run together on all cores, so they share a stretch of the axis; the
+//! stretches of different entry functions follow each other. A group lives, without holes, from
+//! the first to the last epoch in which any core accesses it, on each stretch that it meets.
+
+use std::collections::BTreeMap;
+
+use super::epochs::{BarrierPass, EpochRange, Epochs, epochs, show};
+use super::groups::{Group, Member};
+use crate::error::{Error, Result};
+use crate::ir::{FlatIndex, Module, Segment};
+use crate::planner::CallGraph;
+
+/// The stretches of the axis, and where each group lies on it.
+pub(crate) struct Timeline {
+    stretches: Vec<Stretch>,
+    /// By module position, then function position.
+    epochs: Vec<Vec<Epochs>>,
+}
+
+/// The epochs of one entry function.
+pub(crate) struct Stretch {
+    /// The entry function's name.
+    pub name: String,
+    /// Its first epoch on the axis.
+    pub start: u32,
+    /// How many epochs it has.
+    pub len: u32,
+    /// By module position: the function's position, where the module has it.
+    functions: Vec<Option<usize>>,
+}
+
+impl Timeline {
+    /// The axis of a program.
+    ///
+    /// # Errors
+    ///
+    /// Cores that pass different barriers in same-named entry functions; names the first.
+    pub(crate) fn of(modules: &[Module], calls: &[CallGraph]) -> Result<Timeline> {
+        let epochs: Vec<Vec<Epochs>> = modules
+            .iter()
+            .zip(calls)
+            .map(|(module, calls)| epochs(module, calls))
+            .collect::<Result<_>>()?;
+        let mut order: Vec<usize> = (0..modules.len()).collect();
+        order.sort_by_key(|&m| modules[m].core());
+        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+        for &m in &order {
+            for (f, function) in modules[m].functions().iter().enumerate() {
+                if !calls[m].is_entry(f) {
+                    continue;
+                }
+                let s = *by_name.entry(function.name()).or_insert_with(|| {
+                    stretches.push(Stretch {
+                        name: function.name().to_owned(),
+                        start: 0,
+                        len: epochs[m][f].barriers.len() as u32 + 1,
+                        functions: vec![None; modules.len()],
+                    });
+                    stretches.len() - 1
+                });
+                let first = order
+                    .iter()
+                    .find_map(|&o| Some((o, stretches[s].functions[o]?)));
+                if let Some((o, g)) = first {
+                    let (ours, theirs) = (&epochs[m][f].barriers, &epochs[o][g].barriers);
+                    same_barriers((&modules[o], theirs), (&modules[m], ours))
+                        .map_err(|e| e.in_function(function.name()).on_core(modules[m].core()))?;
+                }
+                stretches[s].functions[m] = Some(f);
+            }
+        }
+        let mut start = 0;
+        for stretch in &mut stretches {
+            stretch.start = start;
+            start += stretch.len;
+        }
+        Ok(Timeline { stretches, epochs })
+    }
+
+    /// The stretches, ascending along the axis.
+    pub(crate) fn stretches(&self) -> &[Stretch] {
+        &self.stretches
+    }
+
+    /// How many epochs the axis has.
+    pub(crate) fn len(&self) -> u32 {
+        self.stretches.last().map_or(0, |s| s.start + s.len)
+    }
+
+    /// When a group lives, on the axis; at most one segment per stretch.
+    pub(crate) fn life(&self, group: &Group) -> Vec<Segment> {
+        let lives = self.stretches.iter().filter_map(|stretch| {
+            let touched = group
+                .members
+                .iter()
+                .filter_map(|member| self.touched(stretch, member));
+            let range = touched.reduce(EpochRange::hull)?;
+            let range = match group.escapes {
+                true => EpochRange {
+                    first: 0,
+                    last: stretch.len - 1,
+                },
+                false => range,
+            };
+            let at = |epoch: u32| FlatIndex(stretch.start + epoch);
+            Segment::new(at(range.first), at(range.last))
+        });
+        lives.collect()
+    }
+
+    /// When an instruction of an entry function may run, on the axis.
+    pub(crate) fn on_axis(&self, module: usize, function: usize, t: FlatIndex) -> Option<Segment> {
+        let on = |stretch: &&Stretch| stretch.functions[module] == Some(function);
+        let stretch = self.stretches.iter().find(on)?;
+        let range = self.epochs[module][function].of_instruction[t.index()];
+        let at = |epoch: u32| FlatIndex(stretch.start + epoch);
+        Segment::new(at(range.first), at(range.last))
+    }
+
+    fn touched(&self, stretch: &Stretch, member: &Member) -> Option<EpochRange> {
+        let entry = stretch.functions[member.module as usize]?;
+        let of_root = &self.epochs[member.module as usize][entry].of_root;
+        of_root
+            .get(&(member.function as usize, member.loc))
+            .copied()
+    }
+}
+
+fn same_barriers(
+    (a, a_passes): (&Module, &[BarrierPass]),
+    (b, b_passes): (&Module, &[BarrierPass]),
+) -> Result<()> {
+    let at = |module: &Module, pass: &BarrierPass| {
+        let function = module.functions()[pass.function].name();
+        format!(
+            "{} at instruction {} of {function}",
+            show(pass.id),
+            pass.index
+        )
+    };
+    for (k, (x, y)) in a_passes.iter().zip(b_passes).enumerate() {
+        if x.id != y.id {
+            let reason = format!(
+                "barrier {k} is {} on core {} and {} on core {}",
+                at(a, x),
+                a.core(),
+                at(b, y),
+                b.core()
+            );
+            return Err(Error::invalid("barriers", reason));
+        }
+    }
+    if a_passes.len() == b_passes.len() {
+        return Ok(());
+    }
+    let (more, passes, less) = match a_passes.len() > b_passes.len() {
+        true => (a, a_passes, b),
+        false => (b, b_passes, a),
+    };
+    let k = a_passes.len().min(b_passes.len());
+    let reason = format!(
+        "barrier {k}, {}, is on core {} alone: core {} passes {k}, core {} passes {}",
+        at(more, &passes[k]),
+        more.core(),
+        less.core(),
+        more.core(),
+        passes.len()
+    );
+    Err(Error::invalid("barriers", reason))
+}
