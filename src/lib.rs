@@ -34,6 +34,7 @@ mod place;
 mod plan;
 mod planner;
 mod raw;
+pub mod report;
 pub mod shared;
 pub mod verify;
 

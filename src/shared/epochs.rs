@@ -15,7 +15,7 @@ use crate::ir::{BlockId, FlatIndex, Function, Kind, MemLocId, Module};
 use crate::planner::CallGraph;
 
 /// A closed range of epochs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EpochRange {
     /// The first epoch.
     pub first: u32,
@@ -65,12 +65,6 @@ pub struct BarrierPass {
     pub function: usize,
     /// Its flat index there.
     pub index: FlatIndex,
-}
-
-impl Default for EpochRange {
-    fn default() -> EpochRange {
-        EpochRange { first: 0, last: 0 }
-    }
 }
 
 /// The epochs of every function of a module, by position.

@@ -1,0 +1,348 @@
+//! Who holds memory, at any instruction, on a core and on the device. // G2, M8
+//!
+//! A core always holds what its callers own and what the host has pinned; at an instruction it
+//! also holds the locations that live there, and under a call whatever the callee holds at its
+//! worst. Shared bytes count once on the device, whoever looks. Only the plan's own lives and
+//! final spaces are read, so the figures are those of the plan and not of another analysis.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::{Add, Sub};
+
+use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Module, Program, Usage};
+use crate::plan::{FunctionPlan, MemLocPlan, ModulePlan, Plan};
+
+/// What bytes are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// Inputs and outputs, pinned or the caller's.
+    InputOutput,
+    /// Weights and constants, pinned or the caller's.
+    Weights,
+    /// Placed for one core alone.
+    Private,
+    /// Placed once for several cores.
+    Shared,
+    /// Placed for the collective layer of one core.
+    Collective,
+    /// Bytes that only the host knows of, such as descriptors.
+    Extra,
+}
+
+impl Category {
+    /// Every category, in the order of reports.
+    pub const ALL: [Category; 6] = [
+        Category::InputOutput,
+        Category::Weights,
+        Category::Private,
+        Category::Shared,
+        Category::Collective,
+        Category::Extra,
+    ];
+
+    /// The words of reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::InputOutput => "input/output",
+            Category::Weights => "weights",
+            Category::Private => "private",
+            Category::Shared => "shared",
+            Category::Collective => "collective",
+            Category::Extra => "extra",
+        }
+    }
+}
+
+/// Bytes by category; sums and differences are taken part by part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveSize {
+    bytes: [u64; Category::ALL.len()],
+}
+
+impl LiveSize {
+    /// The bytes of one category.
+    pub fn of(&self, category: Category) -> u64 {
+        self.bytes[category as usize]
+    }
+
+    /// The bytes of all categories.
+    pub fn total(&self) -> u64 {
+        self.bytes
+            .iter()
+            .fold(0, |sum, &bytes| sum.saturating_add(bytes))
+    }
+
+    /// The same without what other cores hold as well. // M2
+    pub fn without_shared(mut self) -> LiveSize {
+        self.bytes[Category::Shared as usize] = 0;
+        self
+    }
+
+    /// Adds bytes to one category.
+    pub fn put(&mut self, category: Category, bytes: u64) {
+        let slot = &mut self.bytes[category as usize];
+        *slot = slot.saturating_add(bytes);
+    }
+}
+
+impl Add for LiveSize {
+    type Output = LiveSize;
+
+    fn add(mut self, other: LiveSize) -> LiveSize {
+        Category::ALL
+            .iter()
+            .for_each(|&c| self.put(c, other.of(c)));
+        self
+    }
+}
+
+impl Sub for LiveSize {
+    type Output = LiveSize;
+
+    fn sub(mut self, other: LiveSize) -> LiveSize {
+        for (mine, theirs) in self.bytes.iter_mut().zip(other.bytes) {
+            *mine = mine.saturating_sub(theirs);
+        }
+        self
+    }
+}
+
+impl fmt::Display for LiveSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = Category::ALL.iter().filter(|c| self.of(**c) > 0);
+        for (i, &category) in parts.enumerate() {
+            let plus = if i == 0 { "" } else { " + " };
+            write!(f, "{plus}{} {}", self.of(category), category.name())?;
+        }
+        if self.total() == 0 {
+            f.write_str("0")?;
+        }
+        Ok(())
+    }
+}
+
+/// The worst moment of a core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CorePressure {
+    /// The core.
+    pub core: u32,
+    /// What it holds there; the parts are values at that instruction, so they add up.
+    pub peak: LiveSize,
+    /// The entry function of the peak; empty if the module has no instruction.
+    pub function: String,
+    /// The instruction of the entry function, also when the peak lies in a callee.
+    pub index: u32,
+}
+
+/// The pressure of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pressure {
+    /// By core, ascending.
+    pub cores: Vec<CorePressure>,
+    /// The sum of the cores' peaks, with shared bytes once: the most that any core shares at its
+    /// peak.
+    pub device: LiveSize,
+}
+
+/// The pressure of a program under a plan. `extra` is added to every core.
+///
+/// # Panics
+///
+/// If the plan is not of this program.
+pub fn pressure(program: &Program, plan: &Plan, extra: u64) -> Pressure {
+    let mut cores: Vec<CorePressure> = program
+        .modules()
+        .iter()
+        .zip(&plan.modules)
+        .map(|(module, planned)| core_pressure(module, planned, extra))
+        .collect();
+    cores.sort_by_key(|core| core.core);
+    let mut device = LiveSize::default();
+    for core in &cores {
+        device = device + core.peak.without_shared();
+    }
+    let shared = cores
+        .iter()
+        .map(|core| core.peak.of(Category::Shared))
+        .max()
+        .unwrap_or(0);
+    device.put(Category::Shared, shared);
+    Pressure { cores, device }
+}
+
+/// What one function's own frame holds at each instruction: neither what its module always holds
+/// nor what its callees hold.
+///
+/// # Panics
+///
+/// If the plan is not of this function.
+pub fn frame_profile(function: &Function, planned: &FunctionPlan) -> Vec<LiveSize> {
+    let count = function.instructions().len();
+    let mut begins = vec![LiveSize::default(); count];
+    let mut ends = vec![LiveSize::default(); count + 1];
+    for (id, loc) in roots(function, planned) {
+        if loc.address.is_none() || is_always_held(function, id) {
+            continue;
+        }
+        let category = category(function, id, loc);
+        for &(first, last) in &loc.segments {
+            begins[first as usize].put(category, loc.aligned);
+            ends[last as usize + 1].put(category, loc.aligned); // Closed. // L2
+        }
+    }
+    let mut live = LiveSize::default();
+    let mut profile = Vec::with_capacity(count);
+    for (begin, end) in begins.into_iter().zip(ends) {
+        live = live + begin - end;
+        profile.push(live);
+    }
+    profile
+}
+
+fn core_pressure(module: &Module, planned: &ModulePlan, extra: u64) -> CorePressure {
+    let mut always = always_held(module, planned);
+    always.put(Category::Extra, extra);
+    let worst = WorstMoments::of(module, planned);
+    let entry = worst
+        .entries
+        .iter()
+        .max_by_key(|&&f| (worst.peak[f].0.total(), std::cmp::Reverse(f)));
+    let (peak, index) = entry.map_or_else(Default::default, |&f| worst.peak[f]);
+    CorePressure {
+        core: module.core(),
+        peak: always + peak,
+        function: entry.map_or_else(String::new, |&f| module.functions()[f].name().to_owned()),
+        index,
+    }
+}
+
+/// What a module holds whatever runs: each storage once, whichever functions name it. // L6b
+fn always_held(module: &Module, planned: &ModulePlan) -> LiveSize {
+    let mut held = LiveSize::default();
+    let mut seen = BTreeSet::new();
+    for (function, planned) in module.functions().iter().zip(&planned.functions) {
+        for (id, loc) in roots(function, planned) {
+            if !is_always_held(function, id) {
+                continue;
+            }
+            // A storage without an address is known by its name alone.
+            if seen.insert((loc.address, loc.bytes, loc.name.as_str())) {
+                held.put(category(function, id, loc), loc.bytes);
+            }
+        }
+    }
+    held
+}
+
+/// The DRAM roots of a function with their plans.
+fn roots<'a>(
+    function: &'a Function,
+    planned: &'a FunctionPlan,
+) -> impl Iterator<Item = (MemLocId, &'a MemLocPlan)> {
+    assert_eq!(
+        function.memlocs().len(),
+        planned.memlocs.len(),
+        "a plan of this function"
+    );
+    let is_root = |id: &MemLocId| {
+        let loc = function.memloc(*id);
+        loc.view.is_none() && loc.memory == MemoryType::Dram
+    };
+    function
+        .memloc_ids()
+        .zip(&planned.memlocs)
+        .filter(move |(id, _)| is_root(id))
+}
+
+/// Whether a location takes memory for the whole run: what callers own, and what is pinned that
+/// is no candidate.
+fn is_always_held(function: &Function, id: MemLocId) -> bool {
+    let loc = function.memloc(id);
+    let owned = !matches!(loc.usage, Usage::Internal | Usage::Collective);
+    owned
+        && loc
+            .placed()
+            .is_none_or(|placed| loc.pin.is_some() || placed.address.is_none())
+}
+
+fn category(function: &Function, id: MemLocId, planned: &MemLocPlan) -> Category {
+    match function.memloc(id).usage {
+        _ if planned.shared => Category::Shared,
+        Usage::Input | Usage::Output => Category::InputOutput,
+        Usage::Weight | Usage::Constant => Category::Weights,
+        Usage::Collective => Category::Collective,
+        Usage::Internal => Category::Private,
+    }
+}
+
+/// The worst instruction of each function, with what its callees hold under it.
+struct WorstMoments {
+    peak: Vec<(LiveSize, u32)>,
+    /// Functions that nothing calls.
+    entries: Vec<usize>,
+}
+
+impl WorstMoments {
+    fn of(module: &Module, planned: &ModulePlan) -> WorstMoments {
+        let functions = module.functions();
+        let mut callees: Vec<BTreeMap<u32, usize>> = Vec::new();
+        let mut called = vec![false; functions.len()];
+        for function in functions {
+            let sites = function
+                .instructions()
+                .iter()
+                .enumerate()
+                .filter_map(|(t, i)| {
+                    Some((t as u32, module.find_function(function.symbol(i.callee?))?))
+                });
+            let sites: BTreeMap<u32, usize> = sites.collect();
+            sites.values().for_each(|&f| called[f] = true);
+            callees.push(sites);
+        }
+        let mut moments = WorstMoments {
+            peak: vec![Default::default(); functions.len()],
+            entries: (0..functions.len()).filter(|&f| !called[f]).collect(),
+        };
+        // Callees first; a plan exists, so there is no recursion. // L7
+        let mut done = vec![false; functions.len()];
+        for start in 0..functions.len() {
+            let mut open = vec![start];
+            while let Some(&f) = open.last() {
+                let waiting = callees[f].values().copied().find(|&g| !done[g]);
+                if let Some(callee) = waiting.filter(|_| !done[f]) {
+                    open.push(callee);
+                    continue;
+                }
+                open.pop();
+                if !done[f] {
+                    done[f] = true;
+                    moments.peak[f] =
+                        moments.worst(&functions[f], &planned.functions[f], &callees[f]);
+                }
+            }
+        }
+        moments
+    }
+
+    fn worst(
+        &self,
+        function: &Function,
+        planned: &FunctionPlan,
+        callees: &BTreeMap<u32, usize>,
+    ) -> (LiveSize, u32) {
+        let moments = frame_profile(function, planned)
+            .into_iter()
+            .enumerate()
+            .map(|(t, own)| {
+                let t = FlatIndex::new(t).0;
+                let under = callees
+                    .get(&t)
+                    .map_or_else(LiveSize::default, |&f| self.peak[f].0);
+                (own + under, t)
+            });
+        // The first of equals.
+        moments
+            .max_by_key(|(size, t)| (size.total(), std::cmp::Reverse(*t)))
+            .unwrap_or_default()
+    }
+}
