@@ -34,6 +34,8 @@ mod place;
 mod plan;
 mod planner;
 mod raw;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod verify;
 
 pub use control::{Control, Progress};
