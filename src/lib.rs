@@ -36,6 +36,8 @@ mod planner;
 mod raw;
 pub mod report;
 pub mod shared;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod verify;
 
 pub use control::{Control, Progress};

@@ -89,9 +89,7 @@ impl Add for LiveSize {
     type Output = LiveSize;
 
     fn add(mut self, other: LiveSize) -> LiveSize {
-        Category::ALL
-            .iter()
-            .for_each(|&c| self.put(c, other.of(c)));
+        Category::ALL.iter().for_each(|&c| self.put(c, other.of(c)));
         self
     }
 }

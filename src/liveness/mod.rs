@@ -1,0 +1,241 @@
+//! When each location's bytes are taken: exact dataflow over the control-flow graph. // L1-L6, L8
+//!
+//! A root is live at an instruction if the instruction accesses it, or if control can pass there
+//! after some def and before something that still wants the bytes. Three questions decide, each a
+//! property of points between instructions:
+//!
+//! * **wanted**: a use, or an exit if the root escapes, can be reached without a full def on the
+//!   way; where control can never leave the function, an escaping root is always wanted; // L4, L6
+//! * **reached**: some def, full or partial, can run before; // L4
+//! * **from entry**: one flag per root. Some use, or an exit if the root escapes, can be reached
+//!   from an entry without any def. Then the bytes found at the entries matter, as if each
+//!   entry were a partial def, and every point counts as reached. // L5
+//!
+//! A point is live iff it is wanted and reached. Entries are block 0 and every block that control
+//! cannot get to, so that dead code is analysed as if it ran. // L3
+//!
+//! Each root is walked by itself, backwards from what wants it, so the cost is that of its own
+//! accesses and of the blocks in which it lives (Appel and Palsberg, *Modern Compiler
+//! Implementation in Java*, 2002, chapter 10.1, "one variable at a time"), never blocks times
+//! roots. The one exception is a root with partial defs: the blocks above its first ones are
+//! wanted, yet perhaps not reached. Two topological orders bound that search (see [`graph`]).
+//!
+//! # Invariants
+//!
+//! * **runs**: two neighbouring instructions stand in one segment iff the value flows from one to
+//!   the next in layout order: live after the first and before the second. So `[0, 3], [4, 5]` is
+//!   a death and a birth, and a segment that ends inside a block ends with a death.
+//!
+//! Calls count with the operands they list; bindings, pins that hold their bytes throughout and
+//! the epochs of shared locations are laid over these lives elsewhere. // L6b, L7, M4
+
+mod accesses;
+mod graph;
+mod pairs;
+mod walk;
+
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
+
+use crate::ir::{BlockId, FlatIndex, Function, Lives, MemLocId, Segment, Space, Usage, UsageMask};
+use accesses::Accesses;
+use graph::Graph;
+use walk::Walker;
+
+/// What dataflow says of one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Liveness {
+    /// The segments of each location by `MemLocId`; empty for views and for what is never touched.
+    pub lives: Lives,
+    /// The listed in-place pairs that the dataflow allows, by instruction, then list order. // L8
+    pub pairs: Vec<LivePair>,
+    /// What a person should know: unreachable blocks, then uses, then pairs, in layout order each.
+    pub warnings: Vec<LivenessWarning>,
+    /// The segments whose value flows in before their first instruction, ascending.
+    open_starts: Vec<(MemLocId, FlatIndex)>,
+    /// The segments whose value flows on after their last instruction, ascending.
+    open_ends: Vec<(MemLocId, FlatIndex)>,
+}
+
+/// An in-place pair whose use dies where its def is born. // L8
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LivePair {
+    /// The instruction.
+    pub index: FlatIndex,
+    /// The root that dies.
+    pub used: MemLocId,
+    /// The root that is born.
+    pub def: MemLocId,
+}
+
+/// Something odd about a function that does not stop a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LivenessWarning {
+    /// Control never gets there; it was analysed as if it did. // L3
+    UnreachableBlock {
+        /// The block.
+        block: BlockId,
+    },
+    /// A use may read bytes of an unpinned candidate that no def has written. // L5
+    ///
+    /// Only uses are reported, not exits that an unwritten root escapes to. Locations in the shared
+    /// space or with a remote link are left out, since another core may write them; whoever knows
+    /// the groups drops the warnings of their other members. // M4
+    UninitializedUse {
+        /// The root.
+        loc: MemLocId,
+        /// The first such use in layout order.
+        index: FlatIndex,
+    },
+    /// A listed pair was ignored. // L8
+    IneligiblePair {
+        /// The instruction.
+        index: FlatIndex,
+        /// The use as listed.
+        used: MemLocId,
+        /// The def as listed.
+        def: MemLocId,
+        /// What it fails.
+        reason: &'static str,
+    },
+}
+
+impl Liveness {
+    /// Whether the bytes of a root still matter after the instruction at `index`. A view has no
+    /// life of its own: ask for its root. // L3
+    pub fn is_live_out(&self, root: MemLocId, index: FlatIndex) -> bool {
+        self.segment_at(root, index).is_some_and(|segment| {
+            index < segment.last() || self.open_ends.binary_search(&(root, index)).is_ok()
+        })
+    }
+
+    /// Whether the bytes of a root already matter before the instruction at `index`.
+    pub fn is_live_in(&self, root: MemLocId, index: FlatIndex) -> bool {
+        self.segment_at(root, index).is_some_and(|segment| {
+            segment.first() < index || self.open_starts.binary_search(&(root, index)).is_ok()
+        })
+    }
+
+    /// Whether some instruction accesses the root, itself or through a view.
+    pub fn is_touched(&self, root: MemLocId) -> bool {
+        !self.lives.of(root.index()).is_empty()
+    }
+
+    fn segment_at(&self, root: MemLocId, index: FlatIndex) -> Option<Segment> {
+        let segments = self.lives.of(root.index());
+        let after = segments.partition_point(|s| s.first() <= index);
+        let segment = *segments.get(after.checked_sub(1)?)?;
+        segment.contains(index).then_some(segment)
+    }
+}
+
+/// The lives of a function's locations.
+pub fn liveness(function: &Function) -> Liveness {
+    let roots = roots(function);
+    let accesses = Accesses::new(function, &roots);
+    let graph = Graph::new(function);
+    let escaping = escaping(function);
+    let guarded = guarded(function);
+
+    let mut result = Liveness {
+        lives: Lives::with_capacity(roots.len(), roots.len()),
+        ..Liveness::default()
+    };
+    let unreachable = graph.unreachable().iter();
+    result.warnings.extend(unreachable.map(|&block| {
+        let block = BlockId(block);
+        LivenessWarning::UnreachableBlock { block }
+    }));
+
+    let mut walker = Walker::new(function, &graph);
+    let mut unwritten = Vec::new();
+    for id in function.memloc_ids() {
+        let i = id.index();
+        let life = walker.walk(accesses.of(id), escaping[i], guarded[i]);
+        if let Some(index) = life.unwritten_use {
+            unwritten.push((FlatIndex(index), id));
+        }
+        for piece in life.ascending() {
+            if piece.open_start {
+                result.open_starts.push((id, FlatIndex(piece.first)));
+            }
+            if piece.open_end {
+                result.open_ends.push((id, FlatIndex(piece.last)));
+            }
+        }
+        result.lives.push(life.ascending().map(|piece| {
+            let (first, last) = (FlatIndex(piece.first), FlatIndex(piece.last));
+            Segment::new(first, last).expect("a piece ends where it starts or later")
+        }));
+    }
+
+    unwritten.sort_unstable();
+    let unwritten = unwritten.into_iter();
+    result
+        .warnings
+        .extend(unwritten.map(|(index, loc)| LivenessWarning::UninitializedUse { loc, index }));
+    pairs::judge(function, &accesses, &mut result);
+    result
+}
+
+/// The roots that some instruction accesses, by *dense id*: ranked by the flat index of their first
+/// access, then by the operand's position in its list, defs before uses. // T
+pub fn dense_order(function: &Function) -> Vec<MemLocId> {
+    let mut seen = vec![false; function.memlocs().len()];
+    let mut order = Vec::new();
+    for index in (0..function.instructions().len()).map(FlatIndex::new) {
+        let (defs, uses) = (function.defs(index), function.uses(index));
+        for position in 0..defs.len().max(uses.len()) {
+            for access in [defs.get(position), uses.get(position)]
+                .into_iter()
+                .flatten()
+            {
+                let (root, _) = function.root(access.loc);
+                if !std::mem::replace(&mut seen[root.index()], true) {
+                    order.push(root);
+                }
+            }
+        }
+    }
+    order
+}
+
+/// The root of each location; a dense copy, since the walks over all accesses ask often.
+fn roots(function: &Function) -> Vec<MemLocId> {
+    function
+        .memloc_ids()
+        .map(|id| function.root(id).0)
+        .collect()
+}
+
+/// Which roots are wanted at every exit, by themselves or through a view. // L6
+fn escaping(function: &Function) -> Vec<bool> {
+    let mut escaping = vec![false; function.memlocs().len()];
+    for (id, loc) in function.memloc_ids().zip(function.memlocs()) {
+        if loc.escapes || loc.usage == Usage::Output {
+            escaping[function.root(id).0.index()] = true;
+        }
+    }
+    escaping
+}
+
+/// The roots that should be written before they are read: unpinned candidates that neither the
+/// caller nor another core fills. // L5, M4
+fn guarded(function: &Function) -> Vec<bool> {
+    let mut guarded: Vec<bool> = (function.memloc_ids().zip(function.memlocs()))
+        .map(|(id, loc)| {
+            loc.is_candidate(UsageMask::CANDIDATES)
+                && loc.space != Space::Shared
+                && function.remote(id).is_none()
+        })
+        .collect();
+    for (id, loc) in function.memloc_ids().zip(function.memlocs()) {
+        if loc.usage == Usage::Input {
+            guarded[function.root(id).0.index()] = false;
+        }
+    }
+    guarded
+}

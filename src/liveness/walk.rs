@@ -1,0 +1,408 @@
+//! The life of one root, walked backwards from what wants its bytes. // L3-L6
+//!
+//! Per block and root a few marks suffice. They are stamped with the number of the walk, so that
+//! nothing is cleared between roots and a walk costs what it visits.
+//!
+//! The order of a walk: `summarise` the touched blocks; find out whether some use may see an entry
+//! (`backward` stopping at any def); find the blocks where the bytes are wanted (`backward` stopping
+//! at full defs); find which of these a def reaches (`forward`); cut them into pieces. Where every
+//! def is full the two backward walks are one, and everything wanted is reached: a path from an
+//! entry to a wanted point without a def would be one to a use without a def.
+
+use super::accesses::Touch;
+use super::graph::{Graph, Rank};
+use crate::ir::{BlockId, Function};
+
+/// A run of instructions at which a root is live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub first: u32,
+    pub last: u32,
+    /// The value flows in before `first`.
+    pub open_start: bool,
+    /// The value flows on after `last`.
+    pub open_end: bool,
+}
+
+/// What a walk found.
+pub(super) struct Life<'a> {
+    descending: &'a [Piece],
+    /// The first use in layout order that may see bytes no def has written. // L5
+    pub unwritten_use: Option<u32>,
+}
+
+impl Life<'_> {
+    /// The pieces in layout order.
+    pub fn ascending(&self) -> impl Iterator<Item = Piece> {
+        self.descending.iter().rev().copied()
+    }
+}
+
+type Marks = u16;
+
+/// A use comes before every full def of the block.
+const WANTED_FIRST: Marks = 1;
+/// A use comes before every def of the block.
+const UNWRITTEN_FIRST: Marks = 1 << 1;
+const DEF: Marks = 1 << 2;
+const FULL: Marks = 1 << 3;
+/// Wanted at the top, at the end of the block.
+const IN: Marks = 1 << 4;
+const OUT: Marks = 1 << 5;
+/// Some use can be reached from the top without any def.
+const BARE: Marks = 1 << 6;
+/// Some def can run before the block.
+const REACHED: Marks = 1 << 7;
+/// Control can come here from an entry without any def.
+const UNWRITTEN: Marks = 1 << 8;
+
+/// The touches of one block: `touches[start..end]` of the root.
+struct Group {
+    block: u32,
+    start: usize,
+    end: usize,
+}
+
+/// Scratch memory for all the walks over a function.
+pub(super) struct Walker<'a> {
+    function: &'a Function,
+    graph: &'a Graph,
+    stamp: u32,
+    marks: Vec<(u32, Marks)>, // Stamp and marks of each block.
+    visited: Vec<u32>,
+    groups: Vec<Group>,
+    stack: Vec<u32>,
+    entries: Vec<u32>,
+    pieces: Vec<Piece>,
+}
+
+impl<'a> Walker<'a> {
+    pub fn new(function: &'a Function, graph: &'a Graph) -> Walker<'a> {
+        Walker {
+            function,
+            graph,
+            stamp: 0,
+            marks: vec![(0, 0); function.blocks().len()],
+            visited: Vec::new(),
+            groups: Vec::new(),
+            stack: Vec::new(),
+            entries: Vec::new(),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// Walks a root with these touches. `guarded` asks for the first use of unwritten bytes.
+    pub fn walk(&mut self, touches: &[Touch], escapes: bool, guarded: bool) -> Life<'_> {
+        self.pieces.clear();
+        let mut unwritten_use = None;
+        if !touches.is_empty() {
+            let whole_defs = self.summarise(touches);
+            let endless = escapes && !self.graph.endless().is_empty();
+            let one_walk = whole_defs && !endless;
+
+            let bare = if one_walk { IN } else { BARE };
+            if !one_walk {
+                self.seed(UNWRITTEN_FIRST, escapes, BARE, DEF);
+                self.backward(BARE, DEF, [0, 0]);
+            }
+            // With one walk, this is known only after it; but then it decides nothing before.
+            let mut from_entry = !one_walk && !self.entries.is_empty();
+            let floor = if one_walk || from_entry {
+                [0, 0]
+            } else {
+                self.lowest_def()
+            };
+            let bare_entries = std::mem::take(&mut self.entries);
+            self.seed(WANTED_FIRST, escapes, IN, FULL);
+            if endless {
+                self.seed_endless(floor);
+            }
+            self.backward(IN, FULL, floor);
+            if one_walk {
+                from_entry = !self.entries.is_empty();
+            } else {
+                self.entries = bare_entries;
+            }
+            if from_entry && guarded {
+                unwritten_use = self.first_unwritten_use(touches, bare);
+            }
+            let all_reached = one_walk || from_entry;
+            if !all_reached {
+                self.forward();
+            }
+            self.cut(touches, all_reached, endless);
+        }
+        Life {
+            descending: &self.pieces,
+            unwritten_use,
+        }
+    }
+
+    fn marks(&self, block: u32) -> Marks {
+        let (stamp, marks) = self.marks[block as usize];
+        if stamp == self.stamp { marks } else { 0 }
+    }
+
+    /// Sets marks; says whether one of them is new.
+    fn mark(&mut self, block: u32, new: Marks) -> bool {
+        let (stamp, marks) = &mut self.marks[block as usize];
+        if *stamp != self.stamp {
+            (*stamp, *marks) = (self.stamp, 0);
+            self.visited.push(block);
+        }
+        let added = new & !*marks != 0;
+        *marks |= new;
+        added
+    }
+
+    /// Starts a new root and marks its touched blocks; says whether every def is full.
+    fn summarise(&mut self, touches: &[Touch]) -> bool {
+        // A function holds fewer than 2^32 locations, so a stamp never comes back.
+        self.stamp += 1;
+        self.visited.clear();
+        self.groups.clear();
+        self.entries.clear();
+        let mut whole_defs = true;
+        let mut start = 0;
+        while start < touches.len() {
+            let (block, range) = self.block_of(touches[start]);
+            let mut marks = 0;
+            let mut end = start;
+            while end < touches.len() && touches[end].index < range.end {
+                let touch = touches[end];
+                if touch.is_use() {
+                    marks |= if marks & FULL == 0 { WANTED_FIRST } else { 0 };
+                    marks |= if marks & DEF == 0 { UNWRITTEN_FIRST } else { 0 };
+                }
+                if touch.is_full() {
+                    marks |= FULL;
+                }
+                if touch.is_def() {
+                    marks |= DEF;
+                    whole_defs &= touch.is_full();
+                }
+                end += 1;
+            }
+            self.mark(block, marks);
+            self.groups.push(Group { block, start, end });
+            start = end;
+        }
+        whole_defs
+    }
+
+    fn block_of(&self, touch: Touch) -> (u32, std::ops::Range<u32>) {
+        let block = self.function.instructions()[touch.index as usize].block;
+        (block.0, self.function.block_range(block))
+    }
+
+    /// No block below this in either order is reached by a def.
+    fn lowest_def(&self) -> Rank {
+        let mut lowest = [u32::MAX; 2];
+        for group in &self.groups {
+            if self.marks(group.block) & DEF != 0 {
+                let rank = self.graph.rank(group.block);
+                lowest = [lowest[0].min(rank[0]), lowest[1].min(rank[1])];
+            }
+        }
+        lowest
+    }
+
+    /// Sets `top` where a block wants the bytes by itself, or an exit does and no `stop` prevents.
+    fn seed(&mut self, wants: Marks, escapes: bool, top: Marks, stop: Marks) {
+        for i in 0..self.groups.len() {
+            let block = self.groups[i].block;
+            if self.marks(block) & wants != 0 {
+                self.enter(block, top);
+            }
+        }
+        if escapes {
+            for &exit in self.graph.exits() {
+                if top == IN {
+                    self.mark(exit, OUT);
+                }
+                if self.marks(exit) & stop == 0 {
+                    self.enter(exit, top);
+                }
+            }
+        }
+    }
+
+    /// Where control never leaves, an escaping root is wanted throughout. // L6
+    fn seed_endless(&mut self, floor: Rank) {
+        for &block in self.graph.endless() {
+            if !below(self.graph.rank(block), floor) {
+                self.mark(block, OUT);
+                self.enter(block, IN);
+            }
+        }
+    }
+
+    fn enter(&mut self, block: u32, top: Marks) {
+        if self.mark(block, top) {
+            self.stack.push(block);
+            if self.graph.is_entry(block) {
+                self.entries.push(block);
+            }
+        }
+    }
+
+    /// Carries `top` to every block from which control comes without a `stop`.
+    fn backward(&mut self, top: Marks, stop: Marks, floor: Rank) {
+        let graph = self.graph;
+        while let Some(block) = self.stack.pop() {
+            for &previous in graph.preds(block) {
+                if below(graph.rank(previous), floor) {
+                    continue;
+                }
+                if top == IN {
+                    self.mark(previous, OUT);
+                }
+                if self.marks(previous) & stop == 0 {
+                    self.enter(previous, top);
+                }
+            }
+        }
+    }
+
+    /// Marks the wanted blocks that some def can run before.
+    ///
+    /// Staying within wanted blocks misses none: on a path from a def to a wanted top, everything
+    /// after the last def is wanted.
+    fn forward(&mut self) {
+        for i in 0..self.groups.len() {
+            let block = self.groups[i].block;
+            if self.marks(block) & DEF != 0 {
+                self.stack.push(block);
+            }
+        }
+        while let Some(block) = self.stack.pop() {
+            for next in self.function.successors(BlockId(block)) {
+                if self.marks(next.0) & IN != 0 && self.mark(next.0, REACHED) {
+                    self.stack.push(next.0);
+                }
+            }
+        }
+    }
+
+    /// The first use in layout order that an entry reaches without any def. // L5
+    fn first_unwritten_use(&mut self, touches: &[Touch], bare: Marks) -> Option<u32> {
+        self.stack.append(&mut self.entries);
+        for i in 0..self.stack.len() {
+            self.mark(self.stack[i], UNWRITTEN);
+        }
+        while let Some(block) = self.stack.pop() {
+            if self.marks(block) & DEF != 0 {
+                continue;
+            }
+            for next in self.function.successors(BlockId(block)) {
+                if self.marks(next.0) & bare != 0 && self.mark(next.0, UNWRITTEN) {
+                    self.stack.push(next.0);
+                }
+            }
+        }
+        let both = UNWRITTEN | UNWRITTEN_FIRST;
+        let group = self
+            .groups
+            .iter()
+            .find(|group| self.marks(group.block) & both == both)?;
+        let first = &touches[group.start..group.end];
+        first
+            .iter()
+            .find(|touch| touch.is_use())
+            .map(|touch| touch.index)
+    }
+
+    /// Cuts the visited blocks into pieces, from the last instruction up.
+    fn cut(&mut self, touches: &[Touch], all_reached: bool, endless: bool) {
+        let mut visited = std::mem::take(&mut self.visited);
+        visited.sort_unstable();
+        // What flows in at the top of the block above which we are: its first index, and the
+        // piece to be continued.
+        let mut below: Option<(u32, Open)> = None;
+        for &block in visited.iter().rev() {
+            let marks = self.marks(block);
+            let group = self.groups.pop_if(|group| group.block == block);
+            let reached = all_reached || marks & REACHED != 0;
+            if !reached && marks & DEF == 0 {
+                continue; // Wanted, perhaps, but no def can have run.
+            }
+            let range = self.function.block_range(BlockId(block));
+            if range.is_empty() {
+                continue; // No time passes here; neighbours meet across it.
+            }
+            let mut open = None;
+            if marks & OUT != 0 {
+                let last = range.end - 1;
+                open = Some(match below.take_if(|(first, _)| *first == range.end) {
+                    Some((_, continued)) => continued, // Runs: the value flows on.
+                    None => Open {
+                        last,
+                        open_end: true,
+                    },
+                });
+            }
+            self.close(&mut below);
+            let always = endless && self.graph.is_endless(block);
+            let touched = group.map_or(&[][..], |group| &touches[group.start..group.end]);
+            let first_def = match reached {
+                true => None,
+                false => touched
+                    .iter()
+                    .find(|touch| touch.is_def())
+                    .map(|def| def.index),
+            };
+            for touch in touched.iter().rev() {
+                let wanted = open.is_some();
+                let here = open.get_or_insert(Open {
+                    last: touch.index,
+                    open_end: false,
+                });
+                let born = if first_def == Some(touch.index) {
+                    true // Nothing was there before. // L4
+                } else if always || touch.is_use() {
+                    false
+                } else {
+                    touch.is_full() || !wanted
+                };
+                if born {
+                    let piece = here.piece(touch.index, false);
+                    self.pieces.push(piece);
+                    open = None;
+                }
+                if first_def == Some(touch.index) {
+                    break;
+                }
+            }
+            below = open.map(|open| (range.start, open));
+        }
+        self.close(&mut below);
+        self.visited = visited;
+    }
+
+    fn close(&mut self, below: &mut Option<(u32, Open)>) {
+        if let Some((first, open)) = below.take() {
+            self.pieces.push(open.piece(first, true));
+        }
+    }
+}
+
+/// The end of a piece whose start is not known yet.
+struct Open {
+    last: u32,
+    open_end: bool,
+}
+
+impl Open {
+    fn piece(&self, first: u32, open_start: bool) -> Piece {
+        Piece {
+            first,
+            last: self.last,
+            open_start,
+            open_end: self.open_end,
+        }
+    }
+}
+
+fn below(rank: Rank, floor: Rank) -> bool {
+    rank[0] < floor[0] || rank[1] < floor[1]
+}
