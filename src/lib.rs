@@ -44,8 +44,8 @@ pub use place::{
     Solved, Unsolved, solve,
 };
 pub use plan::{
-    CollectivePlan, FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan,
-    Status,
+    CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,
+    ModulePlan, Owner, Plan, Site, SpacePlan, Status,
 };
 pub use planner::{allocate, plan};
 pub use raw::{RawPlan, RawProblem, solve_raw};
