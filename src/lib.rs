@@ -48,8 +48,8 @@ pub use place::{
     Solved, Unsolved, load_profile, lower_bound, no_room, solve,
 };
 pub use plan::{
-    CollectivePlan, FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan,
-    Status,
+    CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,
+    ModulePlan, Owner, Plan, Site, SpacePlan, Status,
 };
 pub use planner::{allocate, apply, plan};
 pub use raw::{RawPlan, RawProblem, solve_raw};

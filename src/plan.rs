@@ -4,10 +4,11 @@
 //! verified against its program without the allocator. // F
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 use crate::ir::{Skipped, Space, closed_set};
 use crate::options::{Options, Strategy};
-use std::fmt;
 
 closed_set! {
     /// What is known about the peak. // S3
@@ -45,6 +46,8 @@ pub struct Plan {
     pub spaces: Vec<SpacePlan>,
     /// In the program's order.
     pub modules: Vec<ModulePlan>,
+    /// The ordering that re-used bytes and values need; `None` if it was not asked for. // D1
+    pub dependences: Option<Vec<Dependence>>,
     /// Figures by name.
     pub metrics: BTreeMap<String, u64>,
     /// What a person should know: ineligible pairs, collective locations outside the region, ...
@@ -146,4 +149,43 @@ pub struct Owner {
     pub core: u32,
     /// The location's name there.
     pub name: String,
+}
+
+closed_set! {
+    /// Why one instruction waits for another; the first is the strongest. // D1
+    DependenceKind {
+        /// It reads what the other has written.
+        #[default]
+        Flow = 0 "flow",
+        /// It writes bytes that the other has written.
+        Output = 1 "output",
+        /// It writes bytes that the other has read.
+        Anti = 2 "anti",
+    }
+}
+
+/// One instruction of a program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Site {
+    /// The core of its module.
+    pub core: u32,
+    /// The function's name; shared, because plans hold very many edges of few functions.
+    pub function: Arc<str>,
+    /// The flat index. // L1
+    pub index: u32,
+}
+
+/// Each execution of `to` waits for the latest earlier execution of `from`, if there is one. // D1
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dependence {
+    /// What runs first.
+    pub from: Site,
+    /// What waits.
+    pub to: Site,
+    /// Why it waits.
+    pub kind: DependenceKind,
+    /// How many back edges lie between the two executions: 0 or 1.
+    pub distance: u32,
+    /// The header block of that back edge; `None` for distance 0.
+    pub header: Option<u32>,
 }
