@@ -152,10 +152,10 @@ mod tests {
             ..Problem::default()
         };
         testing::add_item(&mut problem, half, &[(0, 1)]);
-        testing::add_item(&mut problem, half - 1, &[(1, 1)]);
+        testing::add_item(&mut problem, half - 2, &[(1, 1)]);
         let placed = run(&problem, &[0, 1], Others::Anywhere, u64::MAX);
         assert!(matches!(placed, Outcome::Placed(p) if p.offsets == [0, half]));
-        problem.items[1].size = half;
+        problem.items[1].size = half - 1; // It would end at `u64::MAX`.
         let placed = run(&problem, &[0, 1], Others::Anywhere, u64::MAX);
         let offsets = vec![Some(0), None];
         assert_eq!(placed, Outcome::NoRoom { item: 1, offsets });

@@ -24,7 +24,7 @@ impl<'a> Packing<'a> {
     /// The pins alone.
     pub fn new(prepared: &'a Prepared<'a>) -> Packing<'a> {
         let problem = prepared.problem;
-        let mut engine = Engine::new(prepared.points());
+        let mut engine = Engine::new(prepared.points(), prepared.unit());
         for (i, pin) in problem.pins.iter().enumerate() {
             if pin.end > problem.floor {
                 engine.insert(prepared.pin_life(i), pin.start, pin.end);

@@ -5,6 +5,7 @@
 //! pair the def's life *without* that instruction is kept, and the timeline is built from these
 //! shortened lives too, which makes them as exact as whole ones. // L8
 
+use super::engine::unit;
 use super::timeline::{Run, Timeline};
 use super::{InPlacePair, Problem};
 use crate::ir::{Lives, Usage};
@@ -52,6 +53,7 @@ pub(crate) struct Prepared<'p> {
     /// The problem itself.
     pub problem: &'p Problem,
     points: u32,
+    unit: u32,
     items: Rows,
     pins: Rows,
     /// By pair: the def's life without the instructions at which it may share the use's bytes.
@@ -79,6 +81,7 @@ impl<'p> Prepared<'p> {
         let mut prepared = Prepared {
             problem,
             points: 0,
+            unit: unit(problem),
             items: Rows::of(&problem.lives),
             pins: Rows::of(&problem.pin_lives),
             shortened: Rows::default(),
@@ -139,6 +142,11 @@ impl<'p> Prepared<'p> {
     /// How many points time has.
     pub fn points(&self) -> u32 {
         self.points
+    }
+
+    /// The binary logarithm of the unit of addresses.
+    pub fn unit(&self) -> u32 {
+        self.unit
     }
 
     /// How many claims there are.

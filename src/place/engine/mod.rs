@@ -1,6 +1,22 @@
-//! The lowest free bytes. (Simple first version: a list of what is placed.)
+//! The lowest free bytes over a life, and taking them: what first fit is made of.
+//!
+//! This file turns bytes into *units*, the largest power of two in which everything of a problem is
+//! exact, and picks the width of addresses: 32 bits until something lies too high for them, then
+//! 64, in which nothing may end at `u64::MAX` itself. `tree` holds what is taken; it never looks at one location's neighbours, so that a placement
+//! takes microseconds however many are live at once, and finds exactly the address that looking at
+//! all of them would.
+
+mod address;
+mod arena;
+mod arrangement;
+mod gaps;
+mod tree;
+
+use address::Address;
+use tree::Tree;
 
 use super::timeline::Run;
+use super::{PAGE, Problem};
 
 /// What a location asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +36,11 @@ pub(crate) struct Request {
 impl Request {
     /// The lowest start at or above `start` that alignment and the page rule admit.
     pub fn admitted(&self, start: u64) -> Option<u64> {
-        let page = super::PAGE;
+        self.admitted_on(start, PAGE)
+    }
+
+    /// The same for pages of another size: requests may be in units.
+    fn admitted_on(&self, start: u64, page: u64) -> Option<u64> {
         let mut start = start.checked_next_multiple_of(self.align)?;
         if self.no_straddle && self.size <= page {
             // Multiples of the alignment come by a page start within `page` turns.
@@ -33,37 +53,66 @@ impl Request {
     }
 }
 
+/// The binary logarithm of the unit of a problem.
+///
+/// Sizes are multiples of the unit, and so is every start that an item may get: its alignment is a
+/// multiple of it, or divides it and all that a start can rest on is a multiple. So the range of a
+/// pin may be widened, and that of a window narrowed, to whole units without a difference.
+pub(crate) fn unit(problem: &Problem) -> u32 {
+    let mut all = problem.items.iter().fold(0, |all, item| all | item.size);
+    let unit_of_sizes = all.trailing_zeros();
+    let mut rests = false;
+    for item in &problem.items {
+        if item.align.is_power_of_two() && item.align.trailing_zeros() < unit_of_sizes {
+            rests = true;
+        } else {
+            all |= item.align;
+        }
+    }
+    if rests {
+        all |= problem.floor | PAGE; // Pages matter to straddling and to the collective region.
+        all |= problem.collective_limit.unwrap_or(0);
+        all |= problem.pins.iter().fold(0, |all, pin| all | pin.end);
+        all |= problem.regions.iter().fold(0, |all, r| all | r.base);
+    }
+    all.trailing_zeros().min(63)
+}
+
 /// What is placed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Engine {
-    placed: Vec<(Vec<Run>, u64, u64)>,
+    unit: u32,
+    tree: Width,
+}
+
+#[derive(Clone, Debug)]
+enum Width {
+    Narrow(Tree<u32>),
+    Wide(Tree<u64>),
 }
 
 impl Engine {
-    /// Nothing placed yet on this many points.
-    pub fn new(_points: u32) -> Engine {
-        Engine::default()
+    /// Nothing is placed yet, on this many points, in this `unit`.
+    pub fn new(points: u32, unit: u32) -> Engine {
+        Engine {
+            unit,
+            tree: Width::Narrow(Tree::new(points)),
+        }
     }
 
     /// The lowest start that the request admits and at which nothing is in the way.
     pub fn lowest(&mut self, life: &[Run], request: &Request) -> Option<u64> {
-        let meet = |runs: &[Run]| {
-            let meet = |a: &Run, b: &Run| a.first <= b.last && b.first <= a.last;
-            runs.iter().any(|a| life.iter().any(|b| meet(a, b)))
-        };
-        let in_the_way = self.placed.iter().filter(|(runs, _, _)| meet(runs));
-        let mut ranges: Vec<(u64, u64)> = in_the_way.map(|&(_, start, end)| (start, end)).collect();
-        ranges.sort_unstable();
-        let mut start = request.admitted(request.low)?;
-        for (from, to) in ranges {
-            if from >= start.checked_add(request.size)? {
-                break;
-            }
-            if to > start {
-                start = request.admitted(to)?;
+        loop {
+            let found = match &mut self.tree {
+                Width::Narrow(tree) => search(tree, self.unit, life, request),
+                Width::Wide(tree) => search(tree, self.unit, life, request),
+            };
+            match found {
+                Found::At(start) => return Some(start << self.unit),
+                Found::Nowhere => return None,
+                Found::BeyondWidth => self.widen(),
             }
         }
-        (start.checked_add(request.size)? <= request.high).then_some(start)
     }
 
     /// Whether the request admits `start` and nothing is in the way there.
@@ -81,8 +130,205 @@ impl Engine {
 
     /// Takes the bytes `start..end` over a life. Bytes that are taken already stay so.
     pub fn insert(&mut self, life: &[Run], start: u64, end: u64) {
-        if start < end {
-            self.placed.push((life.to_vec(), start, end));
+        if start >= end {
+            return; // Not even the unit around it is taken.
         }
+        let unit = 1 << self.unit;
+        // A host may pin the very last bytes of all; nothing can be placed there anyway.
+        let end = end.div_ceil(unit).min(u64::END - 1);
+        let start = (start >> self.unit).min(end);
+        if start == end {
+            return;
+        }
+        loop {
+            match &mut self.tree {
+                Width::Narrow(tree) => match (Address::new(start), Address::new(end)) {
+                    (Some(start), Some(end)) => return tree.take(life, start, end),
+                    _ => self.widen(),
+                },
+                Width::Wide(tree) => return tree.take(life, start, end),
+            }
+        }
+    }
+
+    fn widen(&mut self) {
+        if let Width::Narrow(tree) = &self.tree {
+            let widen = |a: u32| if a == u32::END { u64::END } else { a.into() };
+            self.tree = Width::Wide(tree.map(widen));
+        }
+    }
+}
+
+/// What a search in one width says.
+enum Found {
+    /// In units.
+    At(u64),
+    Nowhere,
+    /// Perhaps higher than this width reaches.
+    BeyondWidth,
+}
+
+fn search<A: Address>(tree: &mut Tree<A>, unit: u32, life: &[Run], request: &Request) -> Found {
+    let in_units = |bytes: u64| bytes >> unit;
+    let high = in_units(request.high);
+    let last = A::END.get() - 1;
+    let nowhere = if high > last && A::END.get() < u64::END {
+        Found::BeyondWidth
+    } else {
+        Found::Nowhere
+    };
+    let low = request.low.div_ceil(1 << unit);
+    let size = in_units(request.size);
+    let (Some(low), Some(size)) = (A::new(low), A::new(size)) else {
+        return nowhere;
+    };
+    let range = (low, A::new(high.min(last)).expect("it is before the end"));
+    let page = in_units(PAGE);
+    let found = if request.no_straddle && request.size <= PAGE {
+        let in_units = Request {
+            align: in_units(request.align).max(1),
+            size: size.get(),
+            ..*request
+        };
+        let up = |a: A| in_units.admitted_on(a.get(), page).and_then(A::new);
+        tree.lowest(life, range, size, |a| up(a).unwrap_or(A::END))
+    } else if in_units(request.align) > 1 {
+        let align = in_units(request.align);
+        let up = |a: A| a.get().checked_next_multiple_of(align).and_then(A::new);
+        tree.lowest(life, range, size, |a| up(a).unwrap_or(A::END))
+    } else {
+        tree.lowest(life, range, size, |a| a)
+    };
+    found.map_or(nowhere, |start| Found::At(start.get()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arbitrary::{Result, Unstructured};
+
+    /// What is placed, in a list.
+    #[derive(Default)]
+    struct List(Vec<(Vec<Run>, u64, u64)>);
+
+    impl List {
+        fn lowest(&self, life: &[Run], request: &Request) -> Option<u64> {
+            let meet = |runs: &[Run]| {
+                let meet = |a: &Run, b: &Run| a.first <= b.last && b.first <= a.last;
+                runs.iter().any(|a| life.iter().any(|b| meet(a, b)))
+            };
+            let in_the_way = self.0.iter().filter(|(runs, _, _)| meet(runs));
+            let mut ranges: Vec<(u64, u64)> =
+                in_the_way.map(|&(_, start, end)| (start, end)).collect();
+            ranges.sort_unstable();
+            let mut start = request.admitted(request.low)?;
+            for (from, to) in ranges {
+                if from >= start.checked_add(request.size)? {
+                    break;
+                }
+                if to > start {
+                    start = request.admitted(to)?;
+                }
+            }
+            (start.checked_add(request.size)? <= request.high).then_some(start)
+        }
+    }
+
+    /// A point on or beside the border of a leaf, of a node, or anywhere.
+    fn point(u: &mut Unstructured<'_>, points: u32) -> Result<u32> {
+        let step = *u.choose(&[1, 64, 64 * 32, 64 * 32 * 32])?;
+        let border = u.int_in_range(0..=(points - 1) / step)? * step;
+        let beside = u.int_in_range(0..=2)?;
+        Ok((border + beside).saturating_sub(1).min(points - 1))
+    }
+
+    fn life(u: &mut Unstructured<'_>, points: u32) -> Result<Vec<Run>> {
+        let mut ends = Vec::new();
+        for _ in 0..2 * *u.choose(&[1, 1, 1, 2, 3])? {
+            ends.push(point(u, points)?);
+        }
+        ends.sort_unstable();
+        let runs = ends.chunks(2).map(|e| Run {
+            first: e[0],
+            last: e[1],
+        });
+        Ok(runs.collect())
+    }
+
+    #[test]
+    fn the_tree_finds_what_a_list_finds_on_any_number_of_levels() {
+        arbtest::arbtest(|u| {
+            let points = *u.choose(&[1, 64, 65, 700, 64 * 32 + 1, 64 * 32 * 32 + 70])?;
+            let unit = u.int_in_range(0..=13)?;
+            let bytes = 1 << unit;
+            let mut engine = Engine::new(points, unit);
+            let mut list = List::default();
+            for _ in 0..u.int_in_range(0..=30)? {
+                let life = life(u, points)?;
+                if u.ratio(1, 8)? {
+                    // A pin need not be a multiple of anything, and may lie on what is there.
+                    let start = u.int_in_range(0..=100 * bytes)?;
+                    let end = start + u.int_in_range(0..=5 * bytes)?;
+                    engine.insert(&life, start, end);
+                    if start == end {
+                        continue;
+                    }
+                    let (start, end) = (start / bytes * bytes, end.next_multiple_of(bytes));
+                    list.0.push((life, start, end));
+                    continue;
+                }
+                let low = if u.ratio(1, 3)? {
+                    u.int_in_range(0..=60)?
+                } else {
+                    0
+                };
+                let mut request = Request {
+                    size: u.int_in_range(1..=10)? * bytes,
+                    align: *u.choose(&[1, 1, 1, 2, 3, 8])? * bytes,
+                    no_straddle: u.ratio(1, 4)?,
+                    low: low * bytes,
+                    high: u64::MAX - 1,
+                };
+                if u.ratio(1, 16)? {
+                    request.size = (u64::MAX / 4).next_multiple_of(bytes);
+                }
+                if u.ratio(1, 4)? {
+                    request.high = u.int_in_range(0..=120)? * bytes;
+                }
+                let got = engine.lowest(&life, &request);
+                assert_eq!(got, list.lowest(&life, &request), "{life:?} {request:?}");
+                if let Some(start) = got {
+                    assert!(engine.is_free(&life, start, &request));
+                    engine.insert(&life, start, start + request.size);
+                    assert!(!engine.is_free(&life, start, &request));
+                    list.0.push((life, start, start + request.size));
+                }
+            }
+            Ok(())
+        })
+        .budget_ms(1_500);
+    }
+
+    #[test]
+    fn the_unit_divides_whatever_a_start_can_rest_on() {
+        let problem = |sizes: &[u64], align: u64| {
+            let mut problem = Problem::default();
+            for &size in sizes {
+                crate::place::testing::add_item(&mut problem, size, &[(0, 0)]);
+                problem.items.last_mut().expect("just added").align = align;
+            }
+            problem
+        };
+        assert_eq!(unit(&problem(&[64, 192], 1)), 6);
+        assert_eq!(unit(&problem(&[64, 192], 3)), 0);
+        assert_eq!(unit(&problem(&[64, 192], 24)), 3);
+        assert_eq!(unit(&problem(&[64, 192], 128)), 6);
+        assert_eq!(unit(&Problem::default()), 63);
+        let mut on_a_pin = problem(&[64, 192], 1);
+        crate::place::testing::add_pin(&mut on_a_pin, 3, 20, &[(0, 0)]);
+        assert_eq!(unit(&on_a_pin), 2);
+        let mut aligned = problem(&[64, 192], 64);
+        crate::place::testing::add_pin(&mut aligned, 3, 20, &[(0, 0)]);
+        assert_eq!(unit(&aligned), 6);
     }
 }
