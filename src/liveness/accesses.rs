@@ -1,5 +1,6 @@
 //! The accesses of a function, by root instead of by instruction.
 
+use super::storage::Storage;
 use crate::ir::{FlatIndex, Function, MemLocId};
 
 /// What one instruction does to one root, all its operands and views together.
@@ -48,12 +49,12 @@ pub(super) struct Accesses {
 
 impl Accesses {
     /// Two passes over the operands: count, then fill.
-    pub fn new(function: &Function, roots: &[MemLocId]) -> Accesses {
+    pub fn new(function: &Function, storage: &Storage<'_>) -> Accesses {
         let indices = || (0..function.instructions().len()).map(FlatIndex::new);
-        let mut starts = vec![0_u32; roots.len()];
+        let mut starts = vec![0_u32; function.memlocs().len()];
         for index in indices() {
             for access in function.uses(index).iter().chain(function.defs(index)) {
-                starts[roots[access.loc.index()].index()] += 1;
+                starts[storage.root(access.loc).index()] += 1;
             }
         }
         let mut total = 0; // Fits: a function holds fewer than 2^32 operands.
@@ -70,15 +71,15 @@ impl Accesses {
         };
         for index in indices() {
             for access in function.uses(index) {
-                accesses.add(roots[access.loc.index()], index, Touch::USE);
+                accesses.add(storage.root(access.loc), index, Touch::USE);
             }
             for access in function.defs(index) {
-                let full = if function.covers_root(access) {
+                let full = if storage.covers_root(access) {
                     Touch::FULL
                 } else {
                     0
                 };
-                accesses.add(roots[access.loc.index()], index, Touch::DEF | full);
+                accesses.add(storage.root(access.loc), index, Touch::DEF | full);
             }
         }
         accesses

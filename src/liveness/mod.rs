@@ -32,6 +32,7 @@
 mod accesses;
 mod graph;
 mod pairs;
+mod storage;
 mod walk;
 
 #[cfg(test)]
@@ -39,9 +40,10 @@ mod oracle;
 #[cfg(test)]
 mod tests;
 
-use crate::ir::{BlockId, FlatIndex, Function, Lives, MemLocId, Segment, Space, Usage, UsageMask};
+use crate::ir::{BlockId, FlatIndex, Function, Lives, MemLocId, Segment};
 use accesses::Accesses;
 use graph::Graph;
+use storage::Storage;
 use walk::Walker;
 
 /// What dataflow says of one function.
@@ -134,14 +136,12 @@ impl Liveness {
 
 /// The lives of a function's locations.
 pub fn liveness(function: &Function) -> Liveness {
-    let roots = roots(function);
-    let accesses = Accesses::new(function, &roots);
+    let storage = Storage::new(function);
+    let accesses = Accesses::new(function, &storage);
     let graph = Graph::new(function);
-    let escaping = escaping(function);
-    let guarded = guarded(function);
 
     let mut result = Liveness {
-        lives: Lives::with_capacity(roots.len(), roots.len()),
+        lives: Lives::with_capacity(function.memlocs().len(), function.memlocs().len()),
         ..Liveness::default()
     };
     let unreachable = graph.unreachable().iter();
@@ -153,8 +153,7 @@ pub fn liveness(function: &Function) -> Liveness {
     let mut walker = Walker::new(function, &graph);
     let mut unwritten = Vec::new();
     for id in function.memloc_ids() {
-        let i = id.index();
-        let life = walker.walk(accesses.of(id), escaping[i], guarded[i]);
+        let life = walker.walk(accesses.of(id), storage.escapes(id), storage.is_guarded(id));
         if let Some(index) = life.unwritten_use {
             unwritten.push((FlatIndex(index), id));
         }
@@ -201,41 +200,4 @@ pub fn dense_order(function: &Function) -> Vec<MemLocId> {
         }
     }
     order
-}
-
-/// The root of each location; a dense copy, since the walks over all accesses ask often.
-fn roots(function: &Function) -> Vec<MemLocId> {
-    function
-        .memloc_ids()
-        .map(|id| function.root(id).0)
-        .collect()
-}
-
-/// Which roots are wanted at every exit, by themselves or through a view. // L6
-fn escaping(function: &Function) -> Vec<bool> {
-    let mut escaping = vec![false; function.memlocs().len()];
-    for (id, loc) in function.memloc_ids().zip(function.memlocs()) {
-        if loc.escapes || loc.usage == Usage::Output {
-            escaping[function.root(id).0.index()] = true;
-        }
-    }
-    escaping
-}
-
-/// The roots that should be written before they are read: unpinned candidates that neither the
-/// caller nor another core fills. // L5, M4
-fn guarded(function: &Function) -> Vec<bool> {
-    let mut guarded: Vec<bool> = (function.memloc_ids().zip(function.memlocs()))
-        .map(|(id, loc)| {
-            loc.is_candidate(UsageMask::CANDIDATES)
-                && loc.space != Space::Shared
-                && function.remote(id).is_none()
-        })
-        .collect();
-    for (id, loc) in function.memloc_ids().zip(function.memlocs()) {
-        if loc.usage == Usage::Input {
-            guarded[function.root(id).0.index()] = false;
-        }
-    }
-    guarded
 }

@@ -6,7 +6,7 @@
 
 use super::oracle;
 use super::*;
-use crate::ir::{Extent, InstructionSpec, MemLocSpec, MemoryType, Operand, Remote};
+use crate::ir::{Extent, InstructionSpec, MemLocSpec, MemoryType, Operand, Remote, Space, Usage};
 use crate::testing;
 
 const HALF: u64 = 4;

@@ -191,7 +191,10 @@ impl<'a> Walker<'a> {
     }
 
     fn block_of(&self, touch: Touch) -> (u32, std::ops::Range<u32>) {
-        let block = self.function.instructions()[touch.index as usize].block;
+        let block = match self.marks.len() {
+            1 => BlockId(0), // Spares a visit to the instruction.
+            _ => self.function.instructions()[touch.index as usize].block,
+        };
         (block.0, self.function.block_range(block))
     }
 

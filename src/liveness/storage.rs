@@ -1,0 +1,75 @@
+//! What liveness asks of each location, read once and kept close together.
+//!
+//! The walks over all accesses ask for roots and sizes in any order; a table of few bytes a row
+//! stays in the cache where the locations themselves would not.
+
+use crate::ir::{Access, Function, MemLocId, Space, Usage, UsageMask};
+
+#[derive(Clone, Copy, Default)]
+struct Row {
+    bytes: u64,
+    root: u32,
+    flags: u8,
+}
+
+/// Wanted at every exit. // L6
+const ESCAPES: u8 = 1;
+/// An unpinned candidate that no other core writes.
+const OURS: u8 = 2;
+/// The caller fills a part of it.
+const FILLED: u8 = 4;
+
+/// The storage behind each location; flags of a root count its views in.
+pub(super) struct Storage<'a> {
+    function: &'a Function,
+    rows: Vec<Row>,
+}
+
+impl<'a> Storage<'a> {
+    pub fn new(function: &'a Function) -> Storage<'a> {
+        let mut rows = vec![Row::default(); function.memlocs().len()];
+        for (id, loc) in function.memloc_ids().zip(function.memlocs()) {
+            let (root, _) = function.root(id);
+            rows[id.index()].root = root.0;
+            rows[id.index()].bytes = loc.bytes;
+            let flags = &mut rows[root.index()].flags;
+            if loc.escapes || loc.usage == Usage::Output {
+                *flags |= ESCAPES;
+            }
+            if loc.usage == Usage::Input {
+                *flags |= FILLED;
+            }
+            // Another core may write what is shared, and L5 does not count there. // M4
+            let linked = loc.space == Space::Shared || function.remote(id).is_some();
+            if loc.is_candidate(UsageMask::CANDIDATES) && !linked {
+                *flags |= OURS;
+            }
+        }
+        Storage { function, rows }
+    }
+
+    /// The root of a location; a root is its own.
+    pub fn root(&self, id: MemLocId) -> MemLocId {
+        MemLocId(self.rows[id.index()].root)
+    }
+
+    /// Whether an access covers the whole root of its location. // L4
+    pub fn covers_root(&self, access: &Access) -> bool {
+        let row = &self.rows[access.loc.index()];
+        match row.root == access.loc.0 {
+            true => access.offset == 0 && access.bytes == row.bytes,
+            false => self.function.covers_root(access),
+        }
+    }
+
+    /// Whether a root is wanted at every exit, by itself or through a view. // L6
+    pub fn escapes(&self, root: MemLocId) -> bool {
+        self.rows[root.index()].flags & ESCAPES != 0
+    }
+
+    /// Whether a root should be written before it is read: an unpinned candidate that neither the
+    /// caller nor another core fills. // L5
+    pub fn is_guarded(&self, root: MemLocId) -> bool {
+        self.rows[root.index()].flags & (OURS | FILLED) == OURS
+    }
+}
