@@ -22,6 +22,7 @@
 #![deny(unsafe_code)]
 
 mod control;
+pub mod depend;
 mod error;
 mod ffi;
 pub mod format;

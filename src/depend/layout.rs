@@ -1,0 +1,109 @@
+//! Where the bytes of a function's locations lie, as far as dependences are concerned.
+
+use crate::error::{Error, Fault, Result};
+use crate::ir::{Function, MemLocId, Space};
+use crate::plan::FunctionPlan;
+
+/// The place of every root of one function.
+///
+/// Two accesses meet iff they share bytes. Roots with an address share bytes by address within
+/// one space; a root without one (caller-owned, on-chip, or simply not placed yet) shares bytes
+/// with nobody but itself and its views.
+///
+/// # Invariants
+///
+/// * **range**: the last byte of every placed root has an address of 64 bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    places: Vec<Option<(Space, u64)>>, // By `MemLocId`; `None` for views.
+}
+
+impl Layout {
+    /// Nothing is placed: what the values alone need.
+    pub fn unplaced(function: &Function) -> Layout {
+        Layout {
+            places: vec![None; function.memlocs().len()],
+        }
+    }
+
+    /// The host's pins and what the last run wrote into the function.
+    pub fn of(function: &Function) -> Result<Layout> {
+        Layout::new(function, |id| {
+            let loc = function.memloc(id);
+            let space = loc.placed().map_or(loc.space, |placed| placed.space); // M1
+            loc.address().map(|address| (space, address))
+        })
+    }
+
+    /// What a plan says of the function.
+    ///
+    /// # Errors
+    ///
+    /// If the plan does not have one entry per location, or if bytes lie past the last address.
+    pub fn of_plan(function: &Function, plan: &FunctionPlan) -> Result<Layout> {
+        if plan.memlocs.len() != function.memlocs().len() {
+            let reason = format!(
+                "it has {} locations, the function has {}",
+                plan.memlocs.len(),
+                function.memlocs().len()
+            );
+            return Err(Error::invalid("plan", reason).in_function(function.name()));
+        }
+        Layout::new(function, |id| {
+            let loc = &plan.memlocs[id.index()];
+            loc.address.map(|address| (loc.space, address))
+        })
+    }
+
+    /// The layout in which `place` says the space and the address of each root.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes of a root lie past the last address.
+    pub fn new(
+        function: &Function,
+        place: impl Fn(MemLocId) -> Option<(Space, u64)>,
+    ) -> Result<Layout> {
+        let place = |id: MemLocId| {
+            let loc = function.memloc(id);
+            if loc.view.is_some() {
+                return Ok(None);
+            }
+            let place = place(id);
+            if let Some((_, address)) = place
+                && address.checked_add(loc.bytes).is_none()
+            {
+                let what = format!("its address {address} + {} bytes", loc.bytes);
+                let error = Error::from(Fault::Overflow { what });
+                return Err(error
+                    .at_location(&function.label(id))
+                    .in_function(function.name()));
+            }
+            Ok(place)
+        };
+        let places = function
+            .memloc_ids()
+            .map(place)
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Layout { places })
+    }
+
+    /// The same with one range of addresses for all spaces. // M7
+    pub fn unified(mut self) -> Layout {
+        for (space, _) in self.places.iter_mut().flatten() {
+            *space = Space::Local;
+        }
+        self
+    }
+
+    /// The bytes `[first, end)` of an area; bytes of different areas never meet.
+    pub(super) fn range(&self, root: MemLocId, offset: u64, bytes: u64) -> (u32, u64, u64) {
+        const SPACES: u32 = Space::ALL.len() as u32;
+        let (area, base) = match self.places[root.index()] {
+            Some((space, address)) => (space as u32, address),
+            // A root of its own; ids leave room because no function holds 2^32 - 3 locations.
+            None => (SPACES + root.0, 0),
+        };
+        (area, base + offset, base + offset + bytes) // Range: the sums fit.
+    }
+}

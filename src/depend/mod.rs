@@ -1,0 +1,155 @@
+//! What has to wait for what. // D
+//!
+//! Engines run in parallel, each of them in order. Two instructions of one core that touch a
+//! common byte, one of them writing it, have to stay in order all the same: because of the value
+//! that flows from one to the other, or because an allocator has put two locations on the same
+//! bytes. This module finds the edges that see to it, and no more than are needed.
+//!
+//! An edge (i, j) means: each execution of j waits for the latest earlier execution of i, if
+//! there is one. Nothing is said about earlier executions of i, for i's engine orders them, and
+//! an edge holds on every path on which j follows i, whatever its distance. Barriers and calls
+//! fence all engines of their core, so no edge ever begins, ends or is needed across one; and
+//! because a barrier is the same moment on all cores, and nothing else orders two cores, there
+//! are no edges between cores either: `conflicts` says where one would be missing. // M4, D3
+//!
+//! The files, in the order in which data flows:
+//!
+//! ```text
+//! layout     where the roots lie
+//! code       a function as engines, fences and runs of cells
+//! strands    the control-flow graph, straight-line code joined
+//! scan       the edges of straight-line code               (on `latest`)
+//! reach      what meets across strands                     (on `cover`)
+//! across     what of that is implied on every path
+//! conflicts  the same bytes on several cores
+//! ```
+//!
+//! Of the passes of X1, `build_fdeps` is [`flow`], `anti_dependency_analyzer_post_dram` and
+//! `anti_dependency_analyzer_post_shared_dram` are [`reuse`] once the addresses of the private
+//! and of the shared locations are known; [`dependences`] is all of them in one, reduced.
+
+mod across;
+mod code;
+mod cover;
+mod latest;
+mod layout;
+mod reach;
+mod scan;
+mod strands;
+
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crate::ir::{BlockId, FlatIndex, Function};
+use crate::plan::{Dependence, DependenceKind, Site};
+
+use across::Effort;
+use code::Code;
+pub use layout::Layout;
+use scan::{Scan, Wanted};
+use strands::Strands;
+
+/// Each execution of `to` waits for the latest earlier execution of `from`, if any. // D1
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    /// What runs first.
+    pub from: FlatIndex,
+    /// What waits, on another engine.
+    pub to: FlatIndex,
+    /// Why it waits: the strongest reason.
+    pub kind: DependenceKind,
+    /// `None` if some path on which it waits has no back edge (distance 0). Otherwise the header
+    /// of the back edge (distance 1); the outermost one where a path needs several.
+    pub header: Option<BlockId>,
+}
+
+impl Edge {
+    /// 1 if a back edge lies between the two executions, else 0.
+    pub fn distance(&self) -> u32 {
+        u32::from(self.header.is_some())
+    }
+}
+
+/// Where a value flows from its def to a use on another engine, by location.
+///
+/// Views count as their roots, partial defs hide only their own bytes. Per use and engine only
+/// the latest def is named; other edges may imply an edge. Sorted by `(from, to)`.
+pub fn flow(function: &Function) -> Vec<Edge> {
+    let code = Code::new(function, &Layout::unplaced(function));
+    edges(function, &code, Wanted::Flow, Effort::of(0))
+}
+
+/// Where an instruction overwrites bytes that another engine has read or written.
+///
+/// By address for what `layout` places, by location for the rest. Per instruction and engine only
+/// the latest reader or writer is named; other edges may imply an edge. Sorted by `(from, to)`.
+pub fn reuse(function: &Function, layout: &Layout) -> Vec<Edge> {
+    let code = Code::new(function, layout);
+    edges(function, &code, Wanted::Reuse, Effort::of(0))
+}
+
+/// Every edge that the function needs and that neither its engines, nor its fences, nor other
+/// edges imply on every path. // D1
+///
+/// One edge per ordered pair, of the strongest kind; sorted by `(from, to)`. Inside code that
+/// runs straight through, the result is the transitive reduction of the needed order. Across
+/// branches and loops it is exact for all but tangled graphs, in which some implied edges may
+/// remain; see `across`.
+pub fn dependences(function: &Function, layout: &Layout) -> Vec<Edge> {
+    let code = Code::new(function, layout);
+    let effort = Effort::of(function.instructions().len());
+    edges(function, &code, Wanted::Reduced, effort)
+}
+
+/// Edges of one function as a plan holds them.
+pub fn named(edges: &[Edge], core: u32, function: &Function) -> Vec<Dependence> {
+    let name: Arc<str> = function.name().into();
+    let site = |index: FlatIndex| Site {
+        core,
+        function: name.clone(),
+        index: index.0,
+    };
+    let edge = |edge: &Edge| Dependence {
+        from: site(edge.from),
+        to: site(edge.to),
+        kind: edge.kind,
+        distance: edge.distance(),
+        header: edge.header.map(|block| block.0),
+    };
+    edges.iter().map(edge).collect()
+}
+
+fn edges(function: &Function, code: &Code, wanted: Wanted, effort: Effort) -> Vec<Edge> {
+    let strands = Strands::new(function, code);
+    let mut edges = Vec::new();
+    let mut scan = Scan::new(code, wanted);
+    let mut trace = Vec::new();
+    for strand in 0..strands.len() as u32 {
+        trace.clear();
+        trace.extend(strands.instructions(strand));
+        scan.run(&trace, |link| {
+            edges.push(Edge {
+                from: FlatIndex(trace[link.from]),
+                to: FlatIndex(trace[link.to]),
+                kind: link.kind,
+                header: None,
+            });
+        });
+    }
+    let mut meetings = reach::meetings(code, &strands, wanted);
+    if wanted == Wanted::Reduced {
+        meetings = across::needed(code, &strands, &mut scan, meetings, effort);
+    }
+    edges.extend(meetings.iter().map(|meeting| Edge {
+        from: FlatIndex(meeting.from),
+        to: FlatIndex(meeting.to),
+        kind: meeting.kind,
+        header: meeting.carried.map(|carrier| strands.head(carrier.strand)),
+    }));
+    edges.sort_unstable();
+    edges
+}

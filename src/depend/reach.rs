@@ -1,0 +1,417 @@
+//! Which accesses of one strand meet which accesses of another, along some path?
+//!
+//! A strand shows the rest of the function, per cell, only its first reads (one per engine) and
+//! its first write, and after its last fence its last write and its last reads (one per engine).
+//! These *pieces* are found with interval sets, so that their number is in proportion to the
+//! accesses. A sweep over the cells then takes the pieces that lie over each run of cells and
+//! follows every last access forward through the graph until something hides it:
+//!
+//! * a write hides everything before it, and so does a fence;
+//! * a read hides a write from later writes, which wait for the read;
+//! * a read hides earlier reads of its engine, for the engine keeps the two in order.
+//!
+//! What is hidden is ordered along that path through the access that hides it. So the result has
+//! every edge that some path needs, and perhaps some that other edges imply.
+//!
+//! The cost, after sorting, is that of the walks: runs of cells times strands in the worst case,
+//! nothing for a function that is one strand without a loop.
+
+use std::collections::BTreeSet;
+
+use crate::plan::DependenceKind;
+
+use super::code::Code;
+use super::cover::Cover;
+use super::scan::Wanted;
+use super::strands::Strands;
+
+/// An edge between strands, or from one iteration of a strand to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Meeting {
+    /// The flat index of what runs first.
+    pub from: u32,
+    /// The flat index of what waits.
+    pub to: u32,
+    /// Why it waits.
+    pub kind: DependenceKind,
+    /// The loop that carries it, unless there is a path without back edges.
+    pub carried: Option<Carrier>,
+}
+
+/// The strand at which a back edge arrives; the outermost loop comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Carrier {
+    rank: u32,
+    /// The strand.
+    pub strand: u32,
+}
+
+/// What a strand shows of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Role {
+    FirstRead,
+    FirstWrite,
+    LastWrite,
+    LastRead,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    first: u32,
+    end: u32,
+    strand: u32,
+    role: Role,
+    index: u32,
+    position: u32, // In the strand.
+    engine: u32,
+}
+
+/// The meetings across strands, one per ordered pair of instructions, sorted by `(from, to)`.
+pub(super) fn meetings(code: &Code, strands: &Strands, wanted: Wanted) -> Vec<Meeting> {
+    let mut pieces = Vec::new();
+    for strand in 0..strands.len() as u32 {
+        if !strands.preds(strand).is_empty() {
+            first_accesses(code, strands, strand, &mut pieces);
+        }
+        if !strands.succs(strand).is_empty() {
+            last_accesses(code, strands, strand, &mut pieces);
+        }
+    }
+    pieces.sort_unstable_by_key(|p| (p.strand, p.role, p.index, p.first));
+    let mut walks = Walks::new(strands, wanted);
+    sweep(&pieces, |over| walks.cell(over));
+    walks.merge();
+    walks.found
+}
+
+fn first_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<Piece>) {
+    let mut written = Cover::default();
+    let mut read = vec![Cover::default(); code.engines()];
+    for (position, index) in (0..).zip(strands.instructions(strand)) {
+        let Some(engine) = code.engine(index) else {
+            return; // What follows waits for the fence.
+        };
+        let mut add = |role, first, end| {
+            pieces.push(Piece {
+                first,
+                end,
+                strand,
+                role,
+                index,
+                position,
+                engine: engine as u32,
+            });
+        };
+        let touches = code.touches(index);
+        for touch in touches.iter().filter(|t| !t.writes) {
+            read[engine].claim(touch.first, touch.end, |first, end| {
+                written.missing(first, end, |first, end| add(Role::FirstRead, first, end));
+            });
+        }
+        for touch in touches.iter().filter(|t| t.writes) {
+            written.claim(touch.first, touch.end, |first, end| {
+                add(Role::FirstWrite, first, end);
+            });
+        }
+    }
+}
+
+fn last_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<Piece>) {
+    let mut written = Cover::default();
+    let mut read = vec![Cover::default(); code.engines()];
+    let mut position = strands.size(strand);
+    for index in strands.instructions(strand).rev() {
+        position -= 1;
+        let Some(engine) = code.engine(index) else {
+            return; // The fence has waited for what precedes it.
+        };
+        let mut add = |role, first, end| {
+            pieces.push(Piece {
+                first,
+                end,
+                strand,
+                role,
+                index,
+                position,
+                engine: engine as u32,
+            });
+        };
+        let touches = code.touches(index);
+        for touch in touches.iter().filter(|t| t.writes) {
+            written.claim(touch.first, touch.end, |first, end| {
+                add(Role::LastWrite, first, end);
+            });
+        }
+        for touch in touches.iter().filter(|t| !t.writes) {
+            read[engine].claim(touch.first, touch.end, |first, end| {
+                written.missing(first, end, |first, end| add(Role::LastRead, first, end));
+            });
+        }
+    }
+}
+
+/// Visits each run of cells over which the same pieces lie, with these pieces in their order.
+fn sweep(pieces: &[Piece], mut visit: impl FnMut(&[Piece])) {
+    let mut events: Vec<(u32, bool, u32)> = Vec::with_capacity(2 * pieces.len());
+    for (number, piece) in pieces.iter().enumerate() {
+        events.push((piece.first, true, number as u32));
+        events.push((piece.end, false, number as u32));
+    }
+    events.sort_unstable();
+    let mut active = BTreeSet::new();
+    let mut over = Vec::new();
+    let mut first_ones = 0; // How many of the active are first accesses.
+    let mut events = events.into_iter().peekable();
+    while let Some((cell, begins, number)) = events.next() {
+        let piece = &pieces[number as usize];
+        let is_first = usize::from(piece.role <= Role::FirstWrite);
+        if begins {
+            active.insert(number);
+            first_ones += is_first;
+        } else {
+            active.remove(&number);
+            first_ones -= is_first;
+        }
+        let more = events.peek().is_some_and(|next| next.0 == cell);
+        if !more && first_ones > 0 && first_ones < active.len() {
+            over.clear();
+            over.extend(active.iter().map(|&number| pieces[number as usize]));
+            visit(&over);
+        }
+    }
+}
+
+/// Follows last accesses to the first ones that they meet.
+struct Walks<'a> {
+    strands: &'a Strands,
+    wanted: Wanted,
+    found: Vec<Meeting>,
+    merged: usize, // How many of `found` are merged already.
+    group: Vec<(u32, u32)>, // By strand: its pieces in the cell at hand.
+    flood: Flood,
+}
+
+impl<'a> Walks<'a> {
+    fn new(strands: &'a Strands, wanted: Wanted) -> Walks<'a> {
+        Walks {
+            strands,
+            wanted,
+            found: Vec::new(),
+            merged: 0,
+            group: vec![(0, 0); strands.len()],
+            flood: Flood::new(strands.len()),
+        }
+    }
+
+    /// The meetings in one run of cells.
+    fn cell(&mut self, over: &[Piece]) {
+        let mut at = 0;
+        for group in over.chunk_by(|a, b| a.strand == b.strand) {
+            self.group[group[0].strand as usize] = (at, at + group.len() as u32);
+            at += group.len() as u32;
+        }
+        for last in over {
+            match last.role {
+                Role::LastWrite => {
+                    self.flow(over, last);
+                    self.output(over, last);
+                }
+                Role::LastRead => self.anti(over, last),
+                _ => {}
+            }
+        }
+        for piece in over {
+            self.group[piece.strand as usize] = (0, 0);
+        }
+        if self.found.len() > 2 * self.merged + 4096 {
+            self.merge();
+        }
+    }
+
+    /// Reads that see the write.
+    fn flow(&mut self, over: &[Piece], write: &Piece) {
+        if !self.wanted.admits(DependenceKind::Flow) {
+            return;
+        }
+        let (found, group, strands) = (&mut self.found, &self.group, self.strands);
+        let of = |strand: u32| pieces_of(over, group[strand as usize]);
+        self.flood.run(
+            strands,
+            write.strand,
+            |strand| !writes(of(strand)),
+            |strand, carried| {
+                for read in of(strand).iter().filter(|p| p.role == Role::FirstRead) {
+                    meet(found, write, read, DependenceKind::Flow, carried);
+                }
+            },
+        );
+    }
+
+    /// Writes that follow the write, with no read in between.
+    fn output(&mut self, over: &[Piece], write: &Piece) {
+        let (found, group, strands) = (&mut self.found, &self.group, self.strands);
+        let of = |strand: u32| pieces_of(over, group[strand as usize]);
+        let read_later = of(write.strand).iter().any(|p| p.role == Role::LastRead);
+        if read_later || !self.wanted.admits(DependenceKind::Output) {
+            return;
+        }
+        self.flood.run(
+            strands,
+            write.strand,
+            |strand| of(strand).is_empty(),
+            |strand, carried| {
+                // The first write is the only first access iff nothing reads before it.
+                let mut firsts = of(strand).iter().filter(|p| p.role <= Role::FirstWrite);
+                if let Some(next) = firsts.next().filter(|p| p.role == Role::FirstWrite) {
+                    meet(found, write, next, DependenceKind::Output, carried);
+                }
+            },
+        );
+    }
+
+    /// Writes that follow the read, with no read of the same engine in between.
+    fn anti(&mut self, over: &[Piece], read: &Piece) {
+        if !self.wanted.admits(DependenceKind::Anti) {
+            return;
+        }
+        let (found, group, strands) = (&mut self.found, &self.group, self.strands);
+        let of = |strand: u32| pieces_of(over, group[strand as usize]);
+        let reads = |p: &Piece| p.role == Role::FirstRead && p.engine == read.engine;
+        self.flood.run(
+            strands,
+            read.strand,
+            |strand| !writes(of(strand)) && !of(strand).iter().any(reads),
+            |strand, carried| {
+                let pieces = of(strand);
+                if let Some(write) = pieces.iter().find(|p| p.role == Role::FirstWrite)
+                    && !pieces.iter().any(reads)
+                {
+                    meet(found, read, write, DependenceKind::Anti, carried);
+                }
+            },
+        );
+    }
+
+    /// Leaves one meeting per pair: the strongest kind, the fewest back edges.
+    fn merge(&mut self) {
+        self.found.sort_unstable();
+        self.found.dedup_by(|next, kept| {
+            let same = (next.from, next.to) == (kept.from, kept.to);
+            if same {
+                kept.carried = kept.carried.min(next.carried);
+            }
+            same
+        });
+        self.merged = self.found.len();
+    }
+}
+
+fn pieces_of(over: &[Piece], (start, end): (u32, u32)) -> &[Piece] {
+    &over[start as usize..end as usize]
+}
+
+fn writes(pieces: &[Piece]) -> bool {
+    pieces
+        .iter()
+        .any(|p| matches!(p.role, Role::FirstWrite | Role::LastWrite))
+}
+
+fn meet(
+    found: &mut Vec<Meeting>,
+    from: &Piece,
+    to: &Piece,
+    kind: DependenceKind,
+    carried: Option<Carrier>,
+) {
+    // Inside one pass through a strand the scan has the edges; and one engine needs none.
+    let inside = from.strand == to.strand && from.position <= to.position;
+    if !inside && from.engine != to.engine {
+        found.push(Meeting {
+            from: from.index,
+            to: to.index,
+            kind,
+            carried,
+        });
+    }
+}
+
+/// A walk over the graph, with its memory.
+struct Flood {
+    seen: Vec<u32>, // By strand: the walk that came there last.
+    walk: u32,
+    ready: Vec<u32>,
+    later: Vec<(Carrier, u32)>,
+}
+
+impl Flood {
+    fn new(strands: usize) -> Flood {
+        Flood {
+            seen: vec![0; strands],
+            walk: 0,
+            ready: Vec::new(),
+            later: Vec::new(),
+        }
+    }
+
+    /// Calls `arrive` once for each strand that control reaches from the end of `source` through
+    /// strands that `passes` admits and that have no fence.
+    ///
+    /// Strands are reached over as few back edges as possible, and among those by way of the
+    /// outermost header possible; `arrive` is told that header.
+    fn run(
+        &mut self,
+        strands: &Strands,
+        source: u32,
+        passes: impl Fn(u32) -> bool,
+        mut arrive: impl FnMut(u32, Option<Carrier>),
+    ) {
+        self.walk = self.walk.checked_add(1).unwrap_or_else(|| {
+            self.seen.fill(0);
+            1
+        });
+        self.ready.clear();
+        self.later.clear();
+        self.leave(strands, source, None);
+        let mut carried = None;
+        let mut layer = Vec::new(); // The back edges that are due, outermost last.
+        loop {
+            while let Some(strand) = self.ready.pop() {
+                if self.seen[strand as usize] == self.walk {
+                    continue;
+                }
+                self.seen[strand as usize] = self.walk;
+                arrive(strand, carried);
+                if !strands.fenced(strand) && passes(strand) {
+                    self.leave(strands, strand, carried);
+                }
+            }
+            if layer.is_empty() {
+                std::mem::swap(&mut layer, &mut self.later);
+                layer.sort_unstable_by(|a, b| b.cmp(a));
+            }
+            let Some((carrier, strand)) = layer.pop() else {
+                return;
+            };
+            carried = Some(carrier);
+            self.ready.push(strand);
+        }
+    }
+
+    fn leave(&mut self, strands: &Strands, strand: u32, carried: Option<Carrier>) {
+        for step in strands.succs(strand) {
+            if self.seen[step.to as usize] == self.walk {
+                continue;
+            }
+            if step.back {
+                let header = Carrier {
+                    rank: strands.rank(step.to),
+                    strand: step.to,
+                };
+                let outermost = carried.map_or(header, |c| c.min(header));
+                self.later.push((outermost, step.to));
+            } else {
+                self.ready.push(step.to);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The edges of straight-line code.
+//!
+//! A *trace* is a list of instructions that run one after the other. Every two of them that touch
+//! a common byte, one of them writing it, have to stay in order, and so have those of one engine
+//! and what a fence parts. The edges are the transitive reduction of that order, which is unique
+//! because the order has no cycles (Aho, Garey and Ullman, *The Transitive Reduction of a
+//! Directed Graph*, 1972), without what engines and fences do anyway.
+//!
+//! Per instruction and engine, only the latest instruction of that engine with which it meets can
+//! be an edge, for the engine orders the earlier ones before it: at most one edge per engine and
+//! instruction. Each instruction has a vector clock (Mattern 1988; Fidge 1988): per engine, the
+//! latest instruction known to come before it. Candidates are taken from the latest to the
+//! earliest; one that the clock covers already is implied, another one is an edge, whose own
+//! clock is joined in. Since whatever could imply a candidate is later than it, this finds the
+//! reduction exactly.
+//!
+//! The cost is `O(engines * (log cells + engines))` per access in time, and `engines` clock
+//! entries per instruction in memory.
+
+use crate::plan::DependenceKind;
+
+use super::code::Code;
+use super::latest::{Latest, Time};
+
+/// An edge of a trace, by positions in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    pub from: usize,
+    pub to: usize,
+    pub kind: DependenceKind,
+}
+
+/// Which edges are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// The transitive reduction of the whole order.
+    Reduced,
+    /// The flow edges, per instruction and engine the latest one; implied ones too.
+    Flow,
+    /// The anti and output edges, likewise.
+    Reuse,
+}
+
+impl Wanted {
+    pub(super) fn admits(self, kind: DependenceKind) -> bool {
+        match self {
+            Wanted::Reduced => true,
+            Wanted::Flow => kind == DependenceKind::Flow,
+            Wanted::Reuse => kind != DependenceKind::Flow,
+        }
+    }
+}
+
+/// Scans traces of one function; keeps its memory from one to the next.
+pub(super) struct Scan<'a> {
+    code: &'a Code,
+    wanted: Wanted,
+    latest: Latest,
+    origin: Time, // The time of the trace's first position; earlier times are other traces.
+    clocks: Vec<Time>, // By position and engine.
+    last: Vec<Time>, // By engine: the latest instruction since the last fence, or 0.
+    row: Row,
+}
+
+/// What is known of one instruction, by engine.
+struct Row {
+    flow: Vec<Time>,
+    output: Vec<Time>,
+    anti: Vec<Time>,
+    clock: Vec<Time>,
+    candidates: Vec<(Time, DependenceKind)>,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(code: &'a Code, wanted: Wanted) -> Scan<'a> {
+        let engines = code.engines();
+        Scan {
+            code,
+            wanted,
+            latest: Latest::new(code.cells(), engines),
+            origin: 1,
+            clocks: Vec::new(),
+            last: vec![0; engines],
+            row: Row {
+                flow: vec![0; engines],
+                output: vec![0; engines],
+                anti: vec![0; engines],
+                clock: vec![0; engines],
+                candidates: Vec::with_capacity(engines),
+            },
+        }
+    }
+
+    /// Reports the edges of a trace of flat indices, ascending by `to`, latest `from` first.
+    pub(super) fn run(&mut self, trace: &[u32], mut found: impl FnMut(Link)) {
+        self.begin(trace.len());
+        let engines = self.code.engines();
+        let mut floor = self.origin; // What is earlier lies behind a fence or in another trace.
+        for (position, &index) in trace.iter().enumerate() {
+            let now = self.origin + position as Time;
+            let Some(engine) = self.code.engine(index) else {
+                floor = now + 1;
+                self.last.fill(0);
+                continue;
+            };
+            self.collect(index, engine, floor);
+            self.row.clock.fill(0);
+            if self.last[engine] != 0 {
+                self.join(self.last[engine], engine);
+            }
+            for c in 0..self.row.candidates.len() {
+                let (time, kind) = self.row.candidates[c];
+                let at = (time - self.origin) as usize;
+                if self.wanted == Wanted::Reduced {
+                    let other = self.code.engine(trace[at]).expect("fences touch nothing");
+                    if self.row.clock[other] >= time {
+                        continue;
+                    }
+                    self.join(time, other);
+                }
+                found(Link {
+                    from: at,
+                    to: position,
+                    kind,
+                });
+            }
+            self.clocks[position * engines..][..engines].copy_from_slice(&self.row.clock);
+            self.last[engine] = now;
+            self.note(index, engine, now);
+        }
+        self.origin += trace.len() as Time;
+    }
+
+    fn begin(&mut self, positions: usize) {
+        let room = (Time::MAX - self.origin) as usize;
+        if positions >= room {
+            self.latest.clear();
+            self.origin = 1;
+        }
+        self.clocks.clear();
+        self.clocks.resize(positions * self.code.engines(), 0);
+        self.last.fill(0);
+    }
+
+    /// Fills in the candidates: per other engine the latest instruction that is met, latest first.
+    fn collect(&mut self, index: u32, engine: usize, floor: Time) {
+        let Row {
+            flow,
+            output,
+            anti,
+            candidates,
+            ..
+        } = &mut self.row;
+        flow.fill(0);
+        output.fill(0);
+        anti.fill(0);
+        for touch in self.code.touches(index) {
+            if !touch.writes {
+                self.latest.raise_writes(touch.first, touch.end, flow);
+            } else {
+                self.latest.raise(touch.first, touch.end, output, anti);
+            }
+        }
+        if self.wanted == Wanted::Flow {
+            output.fill(0);
+            anti.fill(0);
+        } else if self.wanted == Wanted::Reuse {
+            flow.fill(0);
+        }
+        candidates.clear();
+        for other in 0..flow.len() {
+            let time = flow[other].max(output[other]).max(anti[other]);
+            if other == engine || time < floor {
+                continue;
+            }
+            let kind = if time == flow[other] {
+                DependenceKind::Flow
+            } else if time == output[other] {
+                DependenceKind::Output
+            } else {
+                DependenceKind::Anti
+            };
+            candidates.push((time, kind));
+        }
+        candidates.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+    }
+
+    /// Adds the instruction at `time` on `engine`, and what comes before it, to the row's clock.
+    fn join(&mut self, time: Time, engine: usize) {
+        let engines = self.code.engines();
+        let at = (time - self.origin) as usize * engines;
+        for (mine, &other) in self.row.clock.iter_mut().zip(&self.clocks[at..at + engines]) {
+            *mine = (*mine).max(other);
+        }
+        self.row.clock[engine] = time; // No later one of that engine can come before this one.
+    }
+
+    fn note(&mut self, index: u32, engine: usize, now: Time) {
+        let touches = self.code.touches(index);
+        // Reads first: what an instruction reads and writes, it has written last.
+        for touch in touches.iter().filter(|t| !t.writes) {
+            self.latest.read(touch.first, touch.end, engine, now);
+        }
+        for touch in touches.iter().filter(|t| t.writes) {
+            self.latest.write(touch.first, touch.end, engine, now);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The control-flow graph, with straight-line code joined.
+//!
+//! A *strand* is a maximal chain of blocks that control always runs through from first to last.
+//! Inside one there is nothing to merge, so that code which a compiler has cut into many blocks
+//! is treated as the one block that it is.
+//!
+//! # Invariants
+//!
+//! * **cover**: each block lies in exactly one strand;
+//! * **head**: control enters a strand at its first block only, and leaves it after its last;
+//! * **acyclic**: without the back edges, the graph has no cycle, and `rank` grows along edges.
+
+use crate::ir::{BlockId, Function, Instruction};
+
+use super::code::Code;
+
+/// The strands of one function, numbered from 0 by their first block in layout order.
+#[derive(Debug)]
+pub(super) struct Strands {
+    strands: Vec<Strand>,
+    rank: Vec<u32>,
+    of_instruction: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+struct Strand {
+    blocks: Vec<BlockId>,
+    succs: Vec<Step>,
+    preds: Vec<u32>,
+    instructions: Vec<std::ops::Range<u32>>,
+    fenced: bool,
+}
+
+/// An edge of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// Where control goes.
+    pub to: u32,
+    /// Whether it goes back to where it has come from. // D1
+    pub back: bool,
+}
+
+impl Strands {
+    pub(super) fn new(function: &Function, code: &Code) -> Strands {
+        let blocks = function.blocks().len();
+        let next = chains(function);
+        let mut has_previous = vec![false; blocks];
+        next.iter().flatten().for_each(|b| has_previous[b.index()] = true);
+
+        let mut of_block = vec![u32::MAX; blocks];
+        let mut strands: Vec<Strand> = Vec::new();
+        // Heads first. What is left then are cycles that nothing enters; any block may head them.
+        for cyclic in [false, true] {
+            for head in 0..blocks {
+                if of_block[head] != u32::MAX || (has_previous[head] && !cyclic) {
+                    continue;
+                }
+                let mut strand = Strand::default();
+                let mut at = Some(BlockId::new(head));
+                while let Some(block) = at
+                    && of_block[block.index()] == u32::MAX
+                {
+                    of_block[block.index()] = strands.len() as u32;
+                    strand.blocks.push(block);
+                    let range = function.block_range(block);
+                    strand.fenced |= range.clone().any(|i| code.is_fence(i));
+                    if !range.is_empty() {
+                        strand.instructions.push(range);
+                    }
+                    at = next[block.index()];
+                }
+                strands.push(strand);
+            }
+        }
+        for s in 0..strands.len() {
+            let last = *strands[s].blocks.last().expect("a strand has blocks");
+            for succ in function.successors(last) {
+                let to = of_block[succ.index()];
+                let preds = &mut strands[to as usize].preds;
+                if preds.last() != Some(&(s as u32)) {
+                    preds.push(s as u32);
+                    strands[s].succs.push(Step { to, back: false });
+                }
+            }
+        }
+        let rank = rank(&mut strands);
+        let block = |i: &Instruction| of_block[i.block.index()];
+        let of_instruction = function.instructions().iter().map(block).collect();
+        Strands {
+            strands,
+            rank,
+            of_instruction,
+        }
+    }
+
+    /// The strand of an instruction.
+    pub(super) fn of(&self, index: u32) -> u32 {
+        self.of_instruction[index as usize]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.strands.len()
+    }
+
+    /// Where control may go after a strand.
+    pub(super) fn succs(&self, strand: u32) -> &[Step] {
+        &self.strands[strand as usize].succs
+    }
+
+    /// Where control may come from.
+    pub(super) fn preds(&self, strand: u32) -> &[u32] {
+        &self.strands[strand as usize].preds
+    }
+
+    /// Whether some instruction of a strand is a fence.
+    pub(super) fn fenced(&self, strand: u32) -> bool {
+        self.strands[strand as usize].fenced
+    }
+
+    /// The first block, where control enters.
+    pub(super) fn head(&self, strand: u32) -> BlockId {
+        self.strands[strand as usize].blocks[0]
+    }
+
+    /// The position in an order that only back edges go against.
+    pub(super) fn rank(&self, strand: u32) -> u32 {
+        self.rank[strand as usize]
+    }
+
+    /// The flat indices of a strand's instructions, in the order in which they run.
+    pub(super) fn instructions(
+        &self,
+        strand: u32,
+    ) -> impl DoubleEndedIterator<Item = u32> + use<'_> {
+        let ranges = &self.strands[strand as usize].instructions;
+        ranges.iter().flat_map(|range| range.clone())
+    }
+
+    /// How many instructions a strand has.
+    pub(super) fn size(&self, strand: u32) -> u32 {
+        let ranges = &self.strands[strand as usize].instructions;
+        ranges.iter().map(|range| range.len() as u32).sum()
+    }
+}
+
+/// Per block the one that it always and alone leads to, if there is one.
+fn chains(function: &Function) -> Vec<Option<BlockId>> {
+    let blocks = function.blocks().len();
+    let only = |block: BlockId| {
+        let (first, rest) = function.successors(block).split_first()?;
+        rest.iter().all(|b| b == first).then_some(*first)
+    };
+    // The distinct predecessors of each block, counted up to 2; a function's start counts as one.
+    let mut first_pred = vec![None; blocks];
+    let mut joins = vec![false; blocks];
+    joins[0] = true;
+    for block in (0..blocks).map(BlockId::new) {
+        for succ in function.successors(block) {
+            let seen = first_pred[succ.index()].get_or_insert(block);
+            joins[succ.index()] |= *seen != block;
+        }
+    }
+    (0..blocks)
+        .map(BlockId::new)
+        .map(|b| only(b).filter(|&succ| succ != b && !joins[succ.index()]))
+        .collect()
+}
+
+/// Marks the back edges of a depth-first walk from the entry, then from what it does not reach,
+/// and returns the position of each strand in reverse postorder.
+fn rank(strands: &mut [Strand]) -> Vec<u32> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Done,
+    }
+    let mut mark = vec![Mark::New; strands.len()];
+    let mut rank = vec![0; strands.len()];
+    let mut left = strands.len() as u32;
+    let mut path: Vec<(usize, usize)> = Vec::new();
+    for root in 0..strands.len() {
+        if mark[root] != Mark::New {
+            continue;
+        }
+        mark[root] = Mark::Open;
+        path.push((root, 0));
+        while let Some((at, step)) = path.last_mut() {
+            let at = *at;
+            if let Some(succ) = strands[at].succs.get_mut(*step) {
+                *step += 1;
+                let to = succ.to as usize;
+                match mark[to] {
+                    Mark::New => {
+                        mark[to] = Mark::Open;
+                        path.push((to, 0));
+                    }
+                    Mark::Open => succ.back = true,
+                    Mark::Done => {}
+                }
+            } else {
+                mark[at] = Mark::Done;
+                left -= 1;
+                rank[at] = left;
+                path.pop();
+            }
+        }
+    }
+    rank
+}
