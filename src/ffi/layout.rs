@@ -1,0 +1,78 @@
+//! The ABI as numbers: every size, every offset, every value that must never change. // C5
+//!
+//! Nothing here runs. A change of a published number stops the build; a field appended to a struct
+//! gets its line here, and the struct's size grows.
+
+use std::mem::offset_of;
+
+use super::context::dram_log_level;
+use super::error::*;
+use super::function::dram_function_info;
+use super::instruction::*;
+use super::memloc::*;
+use super::module::dram_module_info;
+use super::options::*;
+use super::plan::*;
+use super::problem::*;
+use super::report::dram_violation;
+use super::text::dram_str;
+use crate::ir::{Kind, MemoryType, Space, Usage};
+use crate::options::{Floor, Geometry, Preset, Strategy};
+use crate::plan::Status;
+
+macro_rules! layout {
+    ($name:ident, $size:literal, { $($field:ident: $offset:literal),+ }) => {
+        const _: () = {
+            assert!(size_of::<$name>() == $size);
+            $(assert!(offset_of!($name, $field) == $offset);)+
+        };
+    };
+}
+
+layout!(dram_str, 16, { data: 0, len: 8 });
+layout!(dram_error_info, 72, { struct_size: 0, message: 8, function: 24, location: 40, status: 56, core: 60, instruction: 64, has_no_room: 68 });
+layout!(dram_no_room, 96, { struct_size: 0, location: 8, bytes: 24, capacity: 32, bound: 40, largest_hole: 48, deficit: 56, other_bytes: 64, others: 72, holder_count: 80, id: 84, instruction: 88, proved: 92 });
+layout!(dram_holder, 56, { struct_size: 0, location: 8, start: 24, bytes: 32, first: 40, last: 44, id: 48, reserved: 52 });
+layout!(dram_region, 24, { base: 0, size: 8, space: 16, usage_mask: 20 });
+layout!(dram_options, 120, { struct_size: 0, capacity: 8, budget_ms: 16, budget_steps: 24, align: 32, cc_limit: 40, runtime_page: 48, shared_mib_per_core: 56, regions: 64, region_count: 72, strategy: 80, preset: 84, floor: 88, geometry: 92, packed: 96, reuse_io: 100, strict: 104, trim_cc: 108, usage_mask: 112, reserved: 116 });
+layout!(dram_progress, 64, { struct_size: 0, phase: 8, done: 24, total: 32, bound: 40, incumbent: 48, elapsed_us: 56 });
+layout!(dram_control, 32, { struct_size: 0, cancel: 8, progress: 16, progress_user: 24 });
+layout!(dram_module_info, 32, { struct_size: 0, name: 8, core: 24, function_count: 28 });
+layout!(dram_function_info, 40, { struct_size: 0, name: 8, memloc_count: 24, block_count: 28, instruction_count: 32, reserved: 36 });
+layout!(dram_memloc_desc, 136, { struct_size: 0, name: 8, bytes: 24, element_count: 32, element_size: 40, memory: 44, space: 48, usage: 52, align: 56, address: 64, offset: 72, alias_of: 80, flags: 84, cookie: 88, remote_name: 96, reach: 112, reach_count: 120, remote_core: 128, reserved: 132 });
+layout!(dram_memloc_info, 80, { struct_size: 0, bytes: 8, align: 16, address: 24, cookie: 32, root_offset: 40, root: 48, memory: 52, space: 56, usage: 60, skipped: 64, flags: 68, is_shared_post_dram_alloc: 72, reserved: 76 });
+layout!(dram_operand, 24, { memloc: 0, reserved: 4, offset: 8, bytes: 16 });
+layout!(dram_in_place, 8, { used: 0, def: 4 });
+layout!(dram_argument, 24, { callee: 0, caller: 16, reserved: 20 });
+layout!(dram_instruction_desc, 144, { struct_size: 0, op: 8, name: 24, uses: 40, use_count: 48, defs: 56, def_count: 64, in_place: 72, in_place_count: 80, callee: 88, args: 104, arg_count: 112, id: 120, has_id: 128, kind: 132, engine: 136, reserved: 140 });
+layout!(dram_instruction_columns, 136, { struct_size: 0, count: 8, op_table: 16, op_table_count: 24, ops: 32, kinds: 40, engines: 48, use_starts: 56, uses: 64, def_starts: 72, defs: 80, in_place_starts: 88, in_place: 96, use_offsets: 104, use_bytes: 112, def_offsets: 120, def_bytes: 128 });
+layout!(dram_plan_info, 64, { struct_size: 0, peak: 8, lower_bound: 16, digest: 24, status: 40, strategy: 44, needs_dependences: 48, space_count: 52, module_count: 56, note_count: 60 });
+layout!(dram_space_info, 48, { struct_size: 0, capacity: 8, floor: 16, peak: 24, lower_bound: 32, space: 40, core: 44 });
+layout!(dram_plan_memloc, 96, { struct_size: 0, name: 8, address: 24, bytes: 32, aligned: 40, segment_count: 48, owner_name: 56, owner_core: 72, space: 76, skipped: 80, pinned: 84, is_shared_post_dram_alloc: 88, reserved: 92 });
+layout!(dram_segment, 8, { first: 0, last: 4 });
+layout!(dram_violation, 64, { struct_size: 0, kind: 8, message: 24, function: 40, core: 56, location_count: 60 });
+layout!(dram_interval, 16, { lower: 0, upper: 8 });
+layout!(dram_problem, 80, { struct_size: 0, count: 8, starts: 16, intervals: 24, sizes: 32, alignments: 40, pins: 48, labels: 56, regions: 64, region_count: 72 });
+layout!(dram_problem_result, 32, { struct_size: 0, peak: 8, bound: 16, status: 24, reserved: 28 });
+
+macro_rules! values {
+    ($abi:ident, $core:ident, { $($variant:ident),+ }) => {
+        const _: () = {
+            assert!([$($abi::$variant as u32),+].len() == $core::ALL.len());
+            $(assert!($abi::$variant as u32 == $core::$variant as u32);)+
+        };
+    };
+}
+
+values!(dram_strategy, Strategy, { Fast, Reference, Best });
+values!(dram_floor, Floor, { Hwm, Holes });
+values!(dram_geometry, Geometry, { Split, Unified });
+values!(dram_preset, Preset, { Custom, Inferentia, Trn1, Inf2, Trn2, Trn3 });
+values!(dram_memory, MemoryType, { Dram, Sbuf, Psum, Reg });
+values!(dram_space, Space, { Local, Shared, Debug });
+values!(dram_usage, Usage, { Internal, Collective, Input, Output, Weight, Constant });
+values!(dram_kind, Kind, { Compute, DmaCopy, Collective, Call, Barrier });
+values!(dram_plan_status, Status, { Optimal, Feasible, Infeasible, Unknown });
+
+// Without a twin in the core. Values that are matched on elsewhere are checked by their use.
+const _: () = assert!(dram_log_level::Off as u32 == 0);

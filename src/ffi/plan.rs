@@ -1,0 +1,460 @@
+//! `dram_plan`: where everything lies, and how good that is. // S3, F
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::boundary::{Call, boundary};
+use super::error::{DRAM_UNKNOWN, dram_error};
+use super::function::{check_count, dram_function};
+use super::handle::{Handle, Object, Registry};
+use super::memloc::{DRAM_NO_ADDRESS, skipped};
+use super::status::dram_status;
+use super::structs::{Out, OutStruct, Versioned};
+use super::text::{Writer, dram_str, dram_write_fn, slice, slice_mut};
+use super::{at, options};
+use crate::Plan;
+use crate::error::{Error, Fault, Result};
+use crate::plan::{FunctionPlan, MemLocPlan};
+
+/// A plan, owned by whoever received it: free it with `dram_plan_free`. It needs neither the
+/// program nor the context that it came from.
+///
+/// Threads: immutable; any number of threads may read one, nobody may be reading it while it is
+/// freed.
+pub struct dram_plan {
+    _opaque: (),
+}
+
+static PLANS: Registry<dram_plan> = Registry::new();
+
+impl Handle for dram_plan {
+    type Object = PlanObject;
+    const NAME: &'static str = "dram_plan";
+    const TAG: u8 = 0x87;
+    fn registry() -> &'static Registry<dram_plan> {
+        &PLANS
+    }
+}
+
+/// What a `dram_plan` handle stands for.
+pub(super) struct PlanObject {
+    pub(super) plan: Plan,
+    poison: AtomicBool,
+}
+
+impl Object for PlanObject {
+    fn poison(&self) -> Option<&AtomicBool> {
+        Some(&self.poison)
+    }
+}
+
+impl PlanObject {
+    pub(super) fn new(plan: Plan) -> PlanObject {
+        PlanObject {
+            plan,
+            poison: AtomicBool::new(false),
+        }
+    }
+
+    /// The plan of a function that a handle names.
+    fn function(&self, core: u32, name: &str) -> Result<&FunctionPlan> {
+        let modules = self.plan.modules.iter().filter(|m| m.core == core);
+        let found = modules.flat_map(|m| &m.functions).find(|f| f.name == name);
+        found.ok_or_else(|| {
+            let fault = Fault::UnknownName {
+                what: "function",
+                name: name.to_owned(),
+            };
+            Error::from(fault).on_core(core)
+        })
+    }
+}
+
+/// What is known about a peak.
+#[repr(u32)]
+#[derive(Clone, Copy)]
+pub enum dram_plan_status {
+    /// The peak is a proven bound.
+    Optimal = 0,
+    /// A placement, perhaps not the lowest.
+    Feasible = 1,
+    /// Proved: no placement fits.
+    Infeasible = 2,
+    /// Nothing found, nothing proved.
+    Unknown = 3,
+}
+
+/// The figures of a plan. Text is borrowed until the plan is freed.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dram_plan_info {
+    /// Set by the caller: `sizeof(dram_plan_info)`.
+    pub struct_size: usize,
+    /// The highest peak of any space, in bytes.
+    pub peak: u64,
+    /// The lower bound of that space, in bytes.
+    pub lower_bound: u64,
+    /// The digest of what the cores share, 32 hexadecimal digits; empty for one core.
+    pub digest: dram_str,
+    /// A `dram_plan_status`.
+    pub status: u32,
+    /// A `dram_strategy`: what was run.
+    pub strategy: u32,
+    /// 1 if bytes are re-used across engines and the plan carries no dependences; else 0.
+    pub needs_dependences: u32,
+    /// How many spaces `dram_plan_space` lists.
+    pub space_count: u32,
+    /// How many modules it has.
+    pub module_count: u32,
+    /// How many notes `dram_plan_note` lists.
+    pub note_count: u32,
+}
+
+// SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
+unsafe impl Versioned for dram_plan_info {
+    const FIRST_SIZE: usize = 64;
+}
+
+/// One space of one core.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dram_space_info {
+    /// Set by the caller: `sizeof(dram_space_info)`.
+    pub struct_size: usize,
+    /// Bytes that it may use; `UINT64_MAX`: no limit.
+    pub capacity: u64,
+    /// Nothing was placed below this byte.
+    pub floor: u64,
+    /// One past the highest byte placed, pins excluded; the floor if nothing was placed.
+    pub peak: u64,
+    /// No placement has a lower peak.
+    pub lower_bound: u64,
+    /// A `dram_space`.
+    pub space: u32,
+    /// Its core; `DRAM_UNKNOWN` for the shared one, which all have.
+    pub core: u32,
+}
+
+// SAFETY: integers, without padding (asserted in `layout`).
+unsafe impl Versioned for dram_space_info {
+    const FIRST_SIZE: usize = 48;
+}
+
+/// What became of one memory location. Text is borrowed until the plan is freed.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dram_plan_memloc {
+    /// Set by the caller: `sizeof(dram_plan_memloc)`.
+    pub struct_size: usize,
+    /// Its name; `#` and its number for one without.
+    pub name: dram_str,
+    /// Its address in bytes; `DRAM_NO_ADDRESS` if it has none.
+    pub address: u64,
+    /// Its declared bytes.
+    pub bytes: u64,
+    /// Its bytes as placed.
+    pub aligned: u64,
+    /// How many segments `dram_plan_segments` lists.
+    pub segment_count: usize,
+    /// The member of its group that was placed: its name; empty if there is no group.
+    pub owner_name: dram_str,
+    /// That member's core; `DRAM_UNKNOWN` if there is no group.
+    pub owner_core: u32,
+    /// A `dram_space`: the final one.
+    pub space: u32,
+    /// A `dram_skipped`.
+    pub skipped: u32,
+    /// 1 if the host gave the address; else 0.
+    pub pinned: u32,
+    /// 1 if the shared run or the copying of its addresses has placed it; else 0.
+    pub is_shared_post_dram_alloc: u32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+// SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
+unsafe impl Versioned for dram_plan_memloc {
+    const FIRST_SIZE: usize = 96;
+}
+
+/// A run of instructions, closed: its bytes are taken at `first` and at `last`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dram_segment {
+    /// The first flat index.
+    pub first: u32,
+    /// The last flat index.
+    pub last: u32,
+}
+
+/// Reads a plan file (JSON text). Free the plan with `dram_plan_free`.
+///
+/// `data`, `len`: the text. A mistake in it is `DRAM_STATUS_INVALID_ARGUMENT`, and the message has
+/// the line or the path.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_from_json(
+    data: *const u8,
+    len: usize,
+    plan_out: *mut *mut dram_plan,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |_: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let plan_out = unsafe { Out::new(plan_out, ptr::null_mut(), "plan_out")? };
+        // SAFETY: as this function's parameters say.
+        let text = unsafe { slice(data, len, "data")? };
+        plan_out.set(PLANS.insert(Arc::new(PlanObject::new(options::read_plan(text)?))));
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// Writes a plan as a file (JSON text).
+///
+/// `write`, `user`: receives the text in pieces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_to_json(
+    plan: *const dram_plan,
+    write: dram_write_fn,
+    user: *mut c_void,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        let plan = call.get(plan, "plan")?;
+        // SAFETY: as this function's parameters say.
+        let writer = unsafe { Writer::new(write, user)? };
+        writer.document(|sink| options::write_plan(&plan.plan, sink))
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// Frees a plan; null is fine. The text borrowed from it goes with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_free(plan: *mut dram_plan) -> dram_status {
+    // SAFETY: null is allowed.
+    unsafe { boundary(ptr::null_mut(), |_| super::free(plan, "plan")) }
+}
+
+/// The figures of a plan.
+///
+/// `info_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_get(
+    plan: *const dram_plan,
+    info_out: *mut dram_plan_info,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let info_out = unsafe { OutStruct::new(info_out, "info_out")? };
+        let object = call.get(plan, "plan")?;
+        let plan = &object.plan;
+        info_out.set(dram_plan_info {
+            struct_size: 0,
+            peak: plan.peak,
+            lower_bound: plan.lower_bound,
+            digest: dram_str::of(&plan.digest),
+            status: plan.status as u32,
+            strategy: plan.strategy as u32,
+            needs_dependences: plan.needs_dependences.into(),
+            space_count: plan.spaces.len() as u32,
+            module_count: plan.modules.len() as u32,
+            note_count: plan.notes.len() as u32,
+        });
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// Space number `position` of a plan. Past the last one `DRAM_STATUS_OUT_OF_RANGE`.
+///
+/// `space_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_space(
+    plan: *const dram_plan,
+    position: u32,
+    space_out: *mut dram_space_info,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let space_out = unsafe { OutStruct::new(space_out, "space_out")? };
+        let plan = call.get(plan, "plan")?;
+        let space = at(&plan.plan.spaces, position.into(), "space")?;
+        space_out.set(dram_space_info {
+            struct_size: 0,
+            capacity: space.capacity.unwrap_or(u64::MAX),
+            floor: space.floor,
+            peak: space.peak,
+            lower_bound: space.lower_bound,
+            space: space.space as u32,
+            core: space.core.unwrap_or(DRAM_UNKNOWN),
+        });
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// Note number `position` of a plan: what a person should know. Borrowed until the plan is freed.
+/// Past the last one `DRAM_STATUS_OUT_OF_RANGE`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_note(
+    plan: *const dram_plan,
+    position: u32,
+    note_out: *mut dram_str,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let note_out = unsafe { Out::new(note_out, dram_str::EMPTY, "note_out")? };
+        let plan = call.get(plan, "plan")?;
+        note_out.set(dram_str::of(at(&plan.plan.notes, position.into(), "note")?));
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// A metric of a plan by its name; `DRAM_STATUS_NOT_FOUND` if it has none of that name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_metric(
+    plan: *const dram_plan,
+    name: dram_str,
+    value_out: *mut u64,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let value_out = unsafe { Out::new(value_out, 0, "value_out")? };
+        let plan = call.get(plan, "plan")?;
+        // SAFETY: as this function's parameter says.
+        let name = unsafe { name.read("name")? };
+        let value = plan
+            .plan
+            .metrics
+            .get(name)
+            .ok_or_else(|| Fault::UnknownName {
+                what: "metric",
+                name: name.to_owned(),
+            })?;
+        value_out.set(*value);
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// The planned address of every memory location of a function, in bytes; `DRAM_NO_ADDRESS` where
+/// there is none.
+///
+/// The function is looked up in the plan by its module's core and its name;
+/// `DRAM_STATUS_NOT_FOUND` if the plan does not have it. `addresses`, `count`: as for
+/// `dram_function_addresses`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_addresses(
+    plan: *const dram_plan,
+    function: *const dram_function,
+    addresses: *mut u64,
+    count: usize,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameters say.
+        let addresses = unsafe { slice_mut(addresses, count, "addresses")? };
+        addresses.fill(DRAM_NO_ADDRESS);
+        let plan = call.get(plan, "plan")?;
+        let function = call.get(function, "function")?;
+        let memlocs = &plan.function(function.module.core, &function.name)?.memlocs;
+        check_count(count, memlocs.len())?;
+        for (out, memloc) in addresses.iter_mut().zip(memlocs) {
+            *out = memloc.address.unwrap_or(DRAM_NO_ADDRESS);
+        }
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// What became of one memory location of a function, looked up as for `dram_plan_addresses`. Past
+/// the last location `DRAM_STATUS_OUT_OF_RANGE`.
+///
+/// `memloc_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_memloc_get(
+    plan: *const dram_plan,
+    function: *const dram_function,
+    memloc: u32,
+    memloc_out: *mut dram_plan_memloc,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let memloc_out = unsafe { OutStruct::new(memloc_out, "memloc_out")? };
+        let plan = call.get(plan, "plan")?;
+        let function = call.get(function, "function")?;
+        let memlocs = &plan.function(function.module.core, &function.name)?.memlocs;
+        memloc_out.set(describe(at(memlocs, memloc.into(), "location")?));
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// When the bytes of a memory location are taken: closed runs of flat indices, ascending; a view's
+/// are its root's. The location is looked up as for `dram_plan_memloc_get`.
+///
+/// `segments`, `capacity`: the array to fill, as far as it goes. `count_out`: receives how many
+/// there are, which may be more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_segments(
+    plan: *const dram_plan,
+    function: *const dram_function,
+    memloc: u32,
+    segments: *mut dram_segment,
+    capacity: usize,
+    count_out: *mut usize,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let count_out = unsafe { Out::new(count_out, 0, "count_out")? };
+        // SAFETY: as this function's parameters say.
+        let segments = unsafe { slice_mut(segments, capacity, "segments")? };
+        let plan = call.get(plan, "plan")?;
+        let function = call.get(function, "function")?;
+        let memlocs = &plan.function(function.module.core, &function.name)?.memlocs;
+        let of = &at(memlocs, memloc.into(), "location")?.segments;
+        for (out, &(first, last)) in segments.iter_mut().zip(of) {
+            *out = dram_segment { first, last };
+        }
+        count_out.set(of.len());
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+fn describe(memloc: &MemLocPlan) -> dram_plan_memloc {
+    let owner = memloc.owner.as_ref();
+    dram_plan_memloc {
+        struct_size: 0,
+        name: dram_str::of(&memloc.name),
+        address: memloc.address.unwrap_or(DRAM_NO_ADDRESS),
+        bytes: memloc.bytes,
+        aligned: memloc.aligned,
+        segment_count: memloc.segments.len(),
+        owner_name: owner.map_or(dram_str::EMPTY, |owner| dram_str::of(&owner.name)),
+        owner_core: owner.map_or(DRAM_UNKNOWN, |owner| owner.core),
+        space: memloc.space as u32,
+        skipped: skipped(memloc.skipped) as u32,
+        pinned: memloc.pinned.into(),
+        is_shared_post_dram_alloc: memloc.shared.into(),
+        reserved: 0,
+    }
+}
