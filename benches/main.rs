@@ -16,6 +16,7 @@ mod workloads;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use dramalloc::interval_tree::{Interval, IntervalTree};
 use dramalloc::ir::{Module, Program};
 use dramalloc::{Control, Options, Strategy};
 use workloads::{Buffer, Load, WORKLOADS};
@@ -23,7 +24,7 @@ use workloads::{Buffer, Load, WORKLOADS};
 /// Buffers, unless the command line says otherwise.
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-/// A baseline that would look at more pairs of buffers than this is skipped, with a note.
+/// What would look at more pairs of buffers than this is skipped, with a note.
 const MOST_PAIRS: u64 = 2_000_000_000;
 
 fn main() {
@@ -74,6 +75,7 @@ fn measure(name: &str, buffers: &[Buffer]) {
     let function = programs::function(buffers);
     let (time, _) = best_of(buffers, || dramalloc::liveness::liveness(&function));
     table.time("liveness of a function with these buffers", time);
+    table.interval_tree();
     let (time, offsets) = best_of(buffers, || solve(&problem, Strategy::Reference));
     table.placement("reference: Briggs order, first fit", time, &offsets);
     table.placement("fast", fast_time, &fast);
@@ -153,12 +155,51 @@ impl Table<'_> {
         );
     }
 
-    fn baseline(&self, what: &str, pairs: u64, plan: fn(&[Buffer]) -> Vec<u64>) {
+    /// Building the tree, then asking every interval for its overlaps, as simplify would.
+    fn interval_tree(&self) {
+        let interval = |(payload, b): (u32, &Buffer)| Interval {
+            lo: b.lower,
+            hi: b.upper - 1,
+            payload,
+        };
+        let intervals: Vec<Interval> = (0..).zip(self.buffers).map(interval).collect();
+        let (time, tree) = best_of(self.buffers, || {
+            IntervalTree::new(&intervals).expect("lives are not inverted")
+        });
+        self.time("interval tree: build", time);
+        let what = "interval tree: the overlaps of each";
+        if self.too_many(what, self.load.pairs) {
+            return;
+        }
+        let (time, found) = best_of(self.buffers, || {
+            let mut overlaps = Vec::new();
+            let query = |node: u32| {
+                tree.all_overlaps(node, &mut overlaps);
+                overlaps.len() as u64
+            };
+            (0..intervals.len() as u32).map(query).sum::<u64>()
+        });
+        assert_eq!(
+            found,
+            2 * self.load.pairs,
+            "each pair is found from both sides"
+        );
+        self.time(what, time);
+    }
+
+    /// Says that a measurement is left out if it would look at more pairs than is sensible.
+    fn too_many(&self, what: &str, pairs: u64) -> bool {
         if pairs > MOST_PAIRS {
             println!(
                 "  {what:<44} skipped: {:.1} billion pairs to look at",
                 pairs as f64 / 1e9
             );
+        }
+        pairs > MOST_PAIRS
+    }
+
+    fn baseline(&self, what: &str, pairs: u64, plan: fn(&[Buffer]) -> Vec<u64>) {
+        if self.too_many(what, pairs) {
             return;
         }
         let (time, offsets) = best_of(self.buffers, || plan(self.buffers));
