@@ -1,0 +1,12 @@
+//! What dramalloc is measured against: planners of our own, after published descriptions.
+//!
+//! Each takes buffers and returns one offset per buffer. They are written to be fair, not to lose:
+//! none does work that its description does not ask for.
+
+mod free_list;
+mod neighbour_best_fit;
+mod time_order;
+
+pub use free_list::free_list;
+pub use neighbour_best_fit::neighbour_best_fit;
+pub use time_order::first_fit_all_pairs;

@@ -1,0 +1,208 @@
+//! Time and quality of planning, beside baselines of our own, in one run.
+//!
+//! `cargo bench` for everything; `cargo bench -- 1000 100000` for these numbers of buffers,
+//! `cargo bench -- training` for this workload. See README.md beside this file.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a table on stdout is what a benchmark is for"
+)]
+
+mod baselines;
+mod check;
+mod programs;
+mod workloads;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use dramalloc::interval_tree::{Interval, IntervalTree};
+use dramalloc::ir::{Module, Program};
+use dramalloc::{Control, Options, Strategy};
+use workloads::{Buffer, Load, WORKLOADS};
+
+/// Buffers, unless the command line says otherwise.
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+
+/// What would look at more pairs of buffers than this is skipped, with a note.
+const MOST_PAIRS: u64 = 2_000_000_000;
+
+fn main() {
+    let typed: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with("--"))
+        .collect();
+    let (numbers, names): (Vec<&String>, Vec<&String>) =
+        typed.iter().partition(|word| word.parse::<usize>().is_ok());
+    let mut sizes: Vec<usize> = numbers
+        .iter()
+        .map(|n| n.parse().expect("partitioned"))
+        .collect();
+    if sizes.is_empty() {
+        sizes.extend(SIZES);
+    }
+    for workload in WORKLOADS {
+        if names.is_empty() || names.iter().any(|name| *name == workload.name) {
+            for &n in &sizes {
+                measure(workload.name, &(workload.make)(n));
+            }
+        }
+    }
+}
+
+/// Every measurement of one workload at one size.
+fn measure(name: &str, buffers: &[Buffer]) {
+    let load = workloads::load(buffers);
+    println!(
+        "\n{name}: {} buffers, at most {} live, lower bound {:.1} MiB, {:.1} million pairs live together",
+        buffers.len(),
+        load.live,
+        load.bytes as f64 / 1_048_576.0,
+        load.pairs as f64 / 1e6,
+    );
+    println!(
+        "  {:<44} {:>12} {:>10} {:>10} {:>9}",
+        "", "ms", "ns/buffer", "peak/bound", "time/fast"
+    );
+    let problem = programs::problem(buffers);
+    let (fast_time, fast) = best_of(buffers, || solve(&problem, Strategy::Fast));
+    let table = Table {
+        buffers,
+        load,
+        fast: fast_time,
+    };
+
+    let function = programs::function(buffers);
+    let (time, _) = best_of(buffers, || dramalloc::liveness::liveness(&function));
+    table.time("liveness of a function with these buffers", time);
+    table.interval_tree();
+    let (time, offsets) = best_of(buffers, || solve(&problem, Strategy::Reference));
+    table.placement("reference: Briggs order, first fit", time, &offsets);
+    table.placement("fast", fast_time, &fast);
+    let program = program(function);
+    let (time, _) = best_of(buffers, || {
+        dramalloc::plan(&program, &Options::default(), &mut Control::default())
+            .expect("no capacity")
+    });
+    table.time("a whole plan: liveness to addresses", time);
+
+    let n = buffers.len() as u64;
+    table.baseline(
+        "baseline: first fit, all pairs",
+        n * n / 2,
+        baselines::first_fit_all_pairs,
+    );
+    table.baseline(
+        "baseline: by size, best fit, neighbours",
+        load.pairs,
+        baselines::neighbour_best_fit,
+    );
+    table.baseline("baseline: free list over time", n, baselines::free_list);
+}
+
+fn solve(problem: &dramalloc::Problem, strategy: Strategy) -> Vec<u64> {
+    let solved = dramalloc::solve(problem, strategy, None, &mut Control::default());
+    solved.expect("there is no ceiling").placement.offsets
+}
+
+fn program(function: dramalloc::ir::Function) -> Program {
+    let mut module = Module::new("core0", 0);
+    module.add_function(function).expect("the only function");
+    let mut program = Program::new("bench");
+    program.add_module(module).expect("the only module");
+    program
+}
+
+/// The shortest of a few runs, fewer for large inputs; with the last result.
+fn best_of<T>(buffers: &[Buffer], mut run: impl FnMut() -> T) -> (Duration, T) {
+    let mut runs = (300_000 / buffers.len().max(1)).clamp(1, 20);
+    let (mut best, mut result) = (Duration::MAX, None);
+    while runs > 0 {
+        let start = Instant::now();
+        let this = black_box(run());
+        best = best.min(start.elapsed());
+        result = Some(this); // The one before is dropped outside the measured time.
+        runs -= 1;
+    }
+    (best, result.expect("at least one run"))
+}
+
+/// The lines of one workload at one size.
+struct Table<'a> {
+    buffers: &'a [Buffer],
+    load: Load,
+    fast: Duration,
+}
+
+impl Table<'_> {
+    fn time(&self, what: &str, time: Duration) {
+        self.line(what, time, "");
+    }
+
+    fn placement(&self, what: &str, time: Duration, offsets: &[u64]) {
+        let peak = check::peak(self.buffers, offsets).unwrap_or_else(|e| panic!("{what}: {e}"));
+        let ratio = peak as f64 / self.load.bytes.max(1) as f64;
+        self.line(what, time, &format!("{ratio:.4}"));
+    }
+
+    fn line(&self, what: &str, time: Duration, quality: &str) {
+        let seconds = time.as_secs_f64();
+        println!(
+            "  {what:<44} {:>12.3} {:>10.1} {quality:>10} {:>9.2}",
+            seconds * 1e3,
+            seconds * 1e9 / self.buffers.len().max(1) as f64,
+            seconds / self.fast.as_secs_f64(),
+        );
+    }
+
+    /// Building the tree, then asking every interval for its overlaps, as simplify would.
+    fn interval_tree(&self) {
+        let interval = |(payload, b): (u32, &Buffer)| Interval {
+            lo: b.lower,
+            hi: b.upper - 1,
+            payload,
+        };
+        let intervals: Vec<Interval> = (0..).zip(self.buffers).map(interval).collect();
+        let (time, tree) = best_of(self.buffers, || {
+            IntervalTree::new(&intervals).expect("lives are not inverted")
+        });
+        self.time("interval tree: build", time);
+        let what = "interval tree: the overlaps of each";
+        if self.too_many(what, self.load.pairs) {
+            return;
+        }
+        let (time, found) = best_of(self.buffers, || {
+            let mut overlaps = Vec::new();
+            let query = |node: u32| {
+                tree.all_overlaps(node, &mut overlaps);
+                overlaps.len() as u64
+            };
+            (0..intervals.len() as u32).map(query).sum::<u64>()
+        });
+        assert_eq!(
+            found,
+            2 * self.load.pairs,
+            "each pair is found from both sides"
+        );
+        self.time(what, time);
+    }
+
+    /// Says that a measurement is left out if it would look at more pairs than is sensible.
+    fn too_many(&self, what: &str, pairs: u64) -> bool {
+        if pairs > MOST_PAIRS {
+            println!(
+                "  {what:<44} skipped: {:.1} billion pairs to look at",
+                pairs as f64 / 1e9
+            );
+        }
+        pairs > MOST_PAIRS
+    }
+
+    fn baseline(&self, what: &str, pairs: u64, plan: fn(&[Buffer]) -> Vec<u64>) {
+        if self.too_many(what, pairs) {
+            return;
+        }
+        let (time, offsets) = best_of(self.buffers, || plan(self.buffers));
+        self.placement(what, time, &offsets);
+    }
+}
