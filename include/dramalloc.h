@@ -768,6 +768,10 @@ typedef struct dram_no_room {
    */
   uint64_t others;
   /**
+   * The flat index of the instruction in question; in a raw problem, the time.
+   */
+  int64_t instruction;
+  /**
    * How many holders `dram_error_holder` lists, largest first.
    */
   uint32_t holder_count;
@@ -776,13 +780,13 @@ typedef struct dram_no_room {
    */
   uint32_t id;
   /**
-   * The flat index of the instruction in question.
-   */
-  uint32_t instruction;
-  /**
    * 1 if the bound alone exceeds the capacity, so that no placement exists at all; else 0.
    */
   uint32_t proved;
+  /**
+   * Always 0.
+   */
+  uint32_t reserved;
 } dram_no_room;
 
 /**
@@ -806,13 +810,13 @@ typedef struct dram_holder {
    */
   uint64_t bytes;
   /**
-   * The first flat index of the run of its life that contains the instruction.
+   * The first flat index, or time, of the run of its life that contains the instruction.
    */
-  uint32_t first;
+  int64_t first;
   /**
-   * The last flat index of that run; closed.
+   * The last flat index, or time, of that run; closed.
    */
-  uint32_t last;
+  int64_t last;
   /**
    * Its id in its function, or its row in a raw problem.
    */
@@ -939,9 +943,10 @@ typedef struct dram_options {
    */
   uint32_t usage_mask;
   /**
-   * Must be 0.
+   * 1: a device-wide barrier separates the entry functions, so that their shared locations may
+   * share bytes. Else 0.
    */
-  uint32_t reserved;
+  uint32_t separate_functions;
 } dram_options;
 
 /**
@@ -2373,8 +2378,9 @@ dram_status dram_module_find_function(const struct dram_module *module,
                                       struct dram_error **error);
 
 /**
- * Gives every candidate of the module an address, all or none; what an earlier allocation placed
- * is placed anew, what the host pinned stays.
+ * Gives every candidate of the module's local space an address, all or none; what an earlier
+ * allocation placed is placed anew, what the host pinned stays. What several cores share is left
+ * alone.
  *
  * `options`, `control`: null for the defaults. `plan_out`: null, or receives the plan with its
  * figures; free it with `dram_plan_free`. Calls that only read the program may run meanwhile; a

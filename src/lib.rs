@@ -52,5 +52,5 @@ pub use plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,
     ModulePlan, Owner, Plan, Site, SpacePlan, Status,
 };
-pub use planner::{allocate, apply, plan};
+pub use planner::{apply, apply_module, plan, plan_module};
 pub use raw::{RawPlan, RawProblem, solve_raw};

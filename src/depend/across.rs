@@ -110,7 +110,10 @@ pub(super) fn needed(
     for number in left {
         let source = &sources[number];
         let chains = paths.dominators(source, &mut effort.visits);
-        let cost = chains.iter().map(|path| paths_cost(strands, path)).sum::<u64>();
+        let cost = chains
+            .iter()
+            .map(|path| paths_cost(strands, path))
+            .sum::<u64>();
         if chains.is_empty() || cost > effort.safe {
             keep[source.meetings.clone()].fill(true);
             continue;
@@ -134,7 +137,9 @@ struct Source {
 }
 
 fn paths_cost(strands: &Strands, path: &[u32]) -> u64 {
-    path.iter().map(|&strand| u64::from(strands.size(strand))).sum()
+    path.iter()
+        .map(|&strand| u64::from(strands.size(strand)))
+        .sum()
 }
 
 /// The meetings of one source that were found to be needed.
@@ -164,12 +169,18 @@ impl<'a> Marks<'a> {
         let own = trace.len();
         for &strand in rest {
             // Only the last one may have a fence, and nothing after the fence matters.
-            trace.extend(strands.instructions(strand).take_while(|&i| !code.is_fence(i)));
+            trace.extend(
+                strands
+                    .instructions(strand)
+                    .take_while(|&i| !code.is_fence(i)),
+            );
         }
         scan.run(trace, |link| {
             if link.from < own && own <= link.to {
                 let pair = (trace[link.from], trace[link.to]);
-                let at = self.meetings.binary_search_by_key(&pair, |m| (m.from, m.to));
+                let at = self
+                    .meetings
+                    .binary_search_by_key(&pair, |m| (m.from, m.to));
                 // Other strands on the path are no targets if what meets them is hidden first.
                 if let Ok(at) = at {
                     self.keep[at] = true;
@@ -212,7 +223,9 @@ impl<'a> Paths<'a> {
                 if !spend(visits) {
                     return false;
                 }
-                if pred != source.strand && !self.useful[pred as usize] && !self.strands.fenced(pred)
+                if pred != source.strand
+                    && !self.useful[pred as usize]
+                    && !self.strands.fenced(pred)
                 {
                     self.useful[pred as usize] = true;
                     open.push(pred);
@@ -329,7 +342,11 @@ impl<'a> Paths<'a> {
             chain
         };
         let ends = source.targets.iter().map(|&target| {
-            let node = if target == source.strand { again } else { target };
+            let node = if target == source.strand {
+                again
+            } else {
+                target
+            };
             number[node as usize]
         });
         let mut inner = vec![false; postorder.len()]; // Begins the chain of another target.

@@ -20,7 +20,7 @@ pub(super) type Time = u32;
 
 pub(super) struct Latest {
     engines: usize,
-    height: u32, // The leaves are the nodes `1 << height..`; the root is node 1.
+    height: u32,       // The leaves are the nodes `1 << height..`; the root is node 1.
     writes: Vec<Time>, // By node and engine.
     reads: Vec<Time>,
     delayed_write: Vec<(Time, u32)>, // By inner node: when and by which engine.

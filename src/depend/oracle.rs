@@ -33,7 +33,9 @@ impl<'a> Oracle<'a> {
             (0..bytes).map(move |byte| (area, first + base + offset + byte))
         };
         let touched = |accesses: &[crate::ir::Access]| {
-            let each = accesses.iter().flat_map(|a| bytes(a.loc, a.offset, a.bytes));
+            let each = accesses
+                .iter()
+                .flat_map(|a| bytes(a.loc, a.offset, a.bytes));
             each.collect()
         };
         let all = || (0..function.instructions().len()).map(FlatIndex::new);

@@ -186,7 +186,7 @@ struct Walks<'a> {
     strands: &'a Strands,
     wanted: Wanted,
     found: Vec<Meeting>,
-    merged: usize, // How many of `found` are merged already.
+    merged: usize,          // How many of `found` are merged already.
     group: Vec<(u32, u32)>, // By strand: its pieces in the cell at hand.
     flood: Flood,
 }

@@ -189,7 +189,12 @@ impl<'a> Scan<'a> {
     fn join(&mut self, time: Time, engine: usize) {
         let engines = self.code.engines();
         let at = (time - self.origin) as usize * engines;
-        for (mine, &other) in self.row.clock.iter_mut().zip(&self.clocks[at..at + engines]) {
+        for (mine, &other) in self
+            .row
+            .clock
+            .iter_mut()
+            .zip(&self.clocks[at..at + engines])
+        {
             *mine = (*mine).max(other);
         }
         self.row.clock[engine] = time; // No later one of that engine can come before this one.

@@ -45,7 +45,9 @@ impl Strands {
         let blocks = function.blocks().len();
         let next = chains(function);
         let mut has_previous = vec![false; blocks];
-        next.iter().flatten().for_each(|b| has_previous[b.index()] = true);
+        next.iter()
+            .flatten()
+            .for_each(|b| has_previous[b.index()] = true);
 
         let mut of_block = vec![u32::MAX; blocks];
         let mut strands: Vec<Strand> = Vec::new();

@@ -130,7 +130,12 @@ fn straight_line_code_gets_its_transitive_reduction() {
         let edges = dependences(&f, &layout(&f, &places));
         let oracle = Oracle::new(&f, &places);
         let trace: Vec<u32> = (0..f.instructions().len() as u32).collect();
-        assert_eq!(pairs(&edges), oracle.reduction(&trace), "{}", show(&f, &places));
+        assert_eq!(
+            pairs(&edges),
+            oracle.reduction(&trace),
+            "{}",
+            show(&f, &places)
+        );
         Ok(())
     });
 }

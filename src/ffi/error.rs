@@ -50,7 +50,7 @@ impl Failure {
         Failure {
             status: dram_status::from(&error),
             message: terminated(error.to_string()),
-            place: error.place,
+            place: *error.place,
             no_room: match error.fault {
                 Fault::NoRoom(no_room) => Some(no_room),
                 _ => None,
@@ -133,19 +133,21 @@ pub struct dram_no_room {
     pub other_bytes: u64,
     /// How many holders are not listed.
     pub others: u64,
+    /// The flat index of the instruction in question; in a raw problem, the time.
+    pub instruction: i64,
     /// How many holders `dram_error_holder` lists, largest first.
     pub holder_count: u32,
     /// The location's number: its id in its function, or its row in a raw problem.
     pub id: u32,
-    /// The flat index of the instruction in question.
-    pub instruction: u32,
     /// 1 if the bound alone exceeds the capacity, so that no placement exists at all; else 0.
     pub proved: u32,
+    /// Always 0.
+    pub reserved: u32,
 }
 
 // SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
 unsafe impl Versioned for dram_no_room {
-    const FIRST_SIZE: usize = 96;
+    const FIRST_SIZE: usize = 104;
 }
 
 /// Something that held bytes at the instruction where room was short.
@@ -160,10 +162,10 @@ pub struct dram_holder {
     pub start: u64,
     /// Its bytes as placed.
     pub bytes: u64,
-    /// The first flat index of the run of its life that contains the instruction.
-    pub first: u32,
-    /// The last flat index of that run; closed.
-    pub last: u32,
+    /// The first flat index, or time, of the run of its life that contains the instruction.
+    pub first: i64,
+    /// The last flat index, or time, of that run; closed.
+    pub last: i64,
     /// Its id in its function, or its row in a raw problem.
     pub id: u32,
     /// Always 0.
@@ -172,7 +174,7 @@ pub struct dram_holder {
 
 // SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
 unsafe impl Versioned for dram_holder {
-    const FIRST_SIZE: usize = 56;
+    const FIRST_SIZE: usize = 64;
 }
 
 /// The status of the call that made the error; `DRAM_STATUS_INVALID_ARGUMENT` for a handle that is
@@ -274,6 +276,7 @@ pub unsafe extern "C" fn dram_error_no_room(
             id: no_room.id,
             instruction: no_room.index,
             proved: no_room.proved.into(),
+            reserved: 0,
         });
         Ok(())
     };
@@ -302,8 +305,8 @@ pub unsafe extern "C" fn dram_error_holder(
             location: dram_str::of(&holder.location),
             start: holder.start,
             bytes: holder.bytes,
-            first: holder.life.first().0,
-            last: holder.life.last().0,
+            first: holder.life.0,
+            last: holder.life.1,
             id: holder.id,
             reserved: 0,
         });

@@ -31,10 +31,10 @@ macro_rules! layout {
 
 layout!(dram_str, 16, { data: 0, len: 8 });
 layout!(dram_error_info, 72, { struct_size: 0, message: 8, function: 24, location: 40, status: 56, core: 60, instruction: 64, has_no_room: 68 });
-layout!(dram_no_room, 96, { struct_size: 0, location: 8, bytes: 24, capacity: 32, bound: 40, largest_hole: 48, deficit: 56, other_bytes: 64, others: 72, holder_count: 80, id: 84, instruction: 88, proved: 92 });
-layout!(dram_holder, 56, { struct_size: 0, location: 8, start: 24, bytes: 32, first: 40, last: 44, id: 48, reserved: 52 });
+layout!(dram_no_room, 104, { struct_size: 0, location: 8, bytes: 24, capacity: 32, bound: 40, largest_hole: 48, deficit: 56, other_bytes: 64, others: 72, instruction: 80, holder_count: 88, id: 92, proved: 96, reserved: 100 });
+layout!(dram_holder, 64, { struct_size: 0, location: 8, start: 24, bytes: 32, first: 40, last: 48, id: 56, reserved: 60 });
 layout!(dram_region, 24, { base: 0, size: 8, space: 16, usage_mask: 20 });
-layout!(dram_options, 120, { struct_size: 0, capacity: 8, budget_ms: 16, budget_steps: 24, align: 32, cc_limit: 40, runtime_page: 48, shared_mib_per_core: 56, regions: 64, region_count: 72, strategy: 80, preset: 84, floor: 88, geometry: 92, packed: 96, reuse_io: 100, strict: 104, trim_cc: 108, usage_mask: 112, reserved: 116 });
+layout!(dram_options, 120, { struct_size: 0, capacity: 8, budget_ms: 16, budget_steps: 24, align: 32, cc_limit: 40, runtime_page: 48, shared_mib_per_core: 56, regions: 64, region_count: 72, strategy: 80, preset: 84, floor: 88, geometry: 92, packed: 96, reuse_io: 100, strict: 104, trim_cc: 108, usage_mask: 112, separate_functions: 116 });
 layout!(dram_progress, 64, { struct_size: 0, phase: 8, done: 24, total: 32, bound: 40, incumbent: 48, elapsed_us: 56 });
 layout!(dram_control, 32, { struct_size: 0, cancel: 8, progress: 16, progress_user: 24 });
 layout!(dram_module_info, 32, { struct_size: 0, name: 8, core: 24, function_count: 28 });

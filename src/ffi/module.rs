@@ -241,8 +241,9 @@ pub unsafe extern "C" fn dram_module_find_function(
     unsafe { boundary(error, body) }
 }
 
-/// Gives every candidate of the module an address, all or none; what an earlier allocation placed
-/// is placed anew, what the host pinned stays.
+/// Gives every candidate of the module's local space an address, all or none; what an earlier
+/// allocation placed is placed anew, what the host pinned stays. What several cores share is left
+/// alone.
 ///
 /// `options`, `control`: null for the defaults. `plan_out`: null, or receives the plan with its
 /// figures; free it with `dram_plan_free`. Calls that only read the program may run meanwhile; a
@@ -263,13 +264,14 @@ pub unsafe extern "C" fn dram_module_allocate(
         let module = call.get(module, "module")?;
         // SAFETY: as this function's parameters say.
         let (options, watch) = unsafe { options::read(options, control, call)? };
-        let (mut copy, changes) = module.program.copy_module(module.position);
+        let (program, changes) = module.program.snapshot_for(module.position);
         let plan = watch.run(&options, |control| {
-            crate::allocate(&mut copy, &options, control)
+            crate::plan_module(&program, module.position, &options, control)
         })?;
+        drop(program); // So that the addresses are written in place.
         module
             .program
-            .replace_module(module.position, copy, changes)?;
+            .apply_module(module.position, &plan, changes)?;
         module.metrics.lock().clone_from(&plan.metrics);
         log_plan(&module.program.context, &module.name, &plan);
         if let Some(plan_out) = plan_out {

@@ -133,8 +133,9 @@ pub struct dram_options {
     pub trim_cc: u32,
     /// The usages that are given addresses, as in `dram_region`. 0: internal and collective.
     pub usage_mask: u32,
-    /// Must be 0.
-    pub reserved: u32,
+    /// 1: a device-wide barrier separates the entry functions, so that their shared locations may
+    /// share bytes. Else 0.
+    pub separate_functions: u32,
 }
 
 // SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
@@ -225,6 +226,7 @@ impl Watch {
             progress: self.progress.is_some().then_some(&mut tell),
             elapsed: Some(&elapsed),
             deadline: options.budget_ms.map(Duration::from_millis),
+            shared: None,
         };
         body(&mut control)
     }
@@ -266,9 +268,6 @@ pub(super) unsafe fn read(
 ///
 /// The regions are as `dram_options` says.
 unsafe fn convert(given: &dram_options) -> Result<Options> {
-    if given.reserved != 0 {
-        return Err(Error::invalid("options.reserved", "is not 0"));
-    }
     // SAFETY: this function's contract.
     let regions = unsafe { slice(given.regions, given.region_count, "options.regions")? };
     let options = Options {
@@ -287,6 +286,7 @@ unsafe fn convert(given: &dram_options) -> Result<Options> {
         runtime_page: given.runtime_page,
         geometry: code("options.geometry", given.geometry, Geometry::from_code)?,
         shared_mib_per_core: given.shared_mib_per_core,
+        separate_functions: flag("options.separate_functions", given.separate_functions)?,
         usage_mask: match given.usage_mask {
             0 => UsageMask::default(),
             mask => UsageMask(mask),

@@ -26,6 +26,7 @@ use super::text::{Writer, dram_str, dram_write_fn, slice};
 use super::{at, options};
 use crate::error::{Error, Fault, Result};
 use crate::ir;
+use crate::plan::Plan;
 
 /// A program under construction or planned: modules, one per core.
 ///
@@ -110,29 +111,21 @@ impl ProgramObject {
         body(Arc::make_mut(&mut value.program).module_mut(module))
     }
 
-    /// A copy of a module, and how often it had changed.
-    pub(super) fn copy_module(&self, module: usize) -> (ir::Module, u64) {
+    /// The program as it is now, and how often a module had changed.
+    pub(super) fn snapshot_for(&self, module: usize) -> (Arc<ir::Program>, u64) {
         let value = self.value.read();
-        (
-            value.program.modules()[module].clone(),
-            value.changes[module],
-        )
+        (Arc::clone(&value.program), value.changes[module])
     }
 
-    /// Puts a copy back in the place of a module that has not changed since.
-    pub(super) fn replace_module(
-        &self,
-        module: usize,
-        new: ir::Module,
-        changes: u64,
-    ) -> Result<()> {
+    /// Writes the plan of a module that has not changed since.
+    pub(super) fn apply_module(&self, module: usize, plan: &Plan, changes: u64) -> Result<()> {
         let mut value = self.value.write();
         if value.changes[module] != changes {
             let sentence = "the module was changed while its addresses were being worked out";
             return Err(Fault::FailedPrecondition(sentence.into()).into());
         }
         value.changes[module] += 1;
-        *Arc::make_mut(&mut value.program).module_mut(module) = new;
+        crate::apply_module(plan, module, Arc::make_mut(&mut value.program));
         Ok(())
     }
 

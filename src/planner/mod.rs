@@ -150,29 +150,37 @@ impl<'a> Planning<'a> {
     }
 }
 
-/// Private mode on one module of a program: places its `local` space and writes the addresses,
-/// all or none. What the cores share is left to shared mode. // M3, X5
+/// Private mode on one module of a program: plans its `local` space; changes nothing. What the
+/// cores share is left to shared mode. // M3
 ///
-/// Returns the plan so far, in which the other spaces and modules have no addresses.
+/// In the returned plan the other spaces and modules have no addresses; [`apply_module`] writes
+/// what it holds.
 ///
 /// # Errors
 ///
-/// As for [`plan`]; the program is as it was.
-pub fn allocate(
-    program: &mut Program,
+/// As for [`plan`].
+pub fn plan_module(
+    program: &Program,
     module: usize,
     options: &Options,
     control: &mut Control<'_>,
 ) -> Result<Plan> {
     let mut planning = Planning::new(program.modules(), options, control)?;
     planning.place_local(module, control)?;
-    let plan = planning.assemble();
+    Ok(planning.assemble())
+}
+
+/// Writes the `local` addresses of a plan of [`plan_module`] into its module.
+///
+/// # Panics
+///
+/// If the plan is not of this program, location by location.
+pub fn apply_module(plan: &Plan, module: usize, program: &mut Program) {
     assign(
         &plan.modules[module],
         program.module_mut(module),
         Space::Local,
     );
-    Ok(plan)
 }
 
 /// Writes a plan's addresses into the program it was made for. // M2
