@@ -5,7 +5,9 @@
 
 use std::fmt;
 
+use crate::pipeline::Pass;
 use crate::place::NoRoom;
+use crate::report::HbmUsage;
 
 /// The result of everything that a caller can get wrong.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -21,6 +23,8 @@ pub struct Place {
     pub location: Option<String>,
     /// The instruction's flat index.
     pub instruction: Option<u32>,
+    /// The pass of the pipeline.
+    pub pass: Option<Pass>,
 }
 
 impl fmt::Display for Place {
@@ -31,6 +35,9 @@ impl fmt::Display for Place {
             separator = ", ";
             written
         };
+        if let Some(pass) = &self.pass {
+            part(f, "pass", pass)?;
+        }
         if let Some(core) = &self.core {
             part(f, "core", core)?;
         }
@@ -139,6 +146,12 @@ pub enum Fault {
     /// No address exists within the capacity. // P9
     #[error("{0}")]
     NoRoom(Box<NoRoom>),
+    /// A core needs more memory than it has. // G2
+    #[error("{0}")]
+    OverBudget(Box<HbmUsage>),
+    /// What was decided breaks a rule; the verifier's sentence.
+    #[error("{0}")]
+    Violation(String),
     /// The capability exists in the contract but not yet in this version.
     #[error("{0} is not supported in this version")]
     Unimplemented(&'static str),
@@ -170,6 +183,12 @@ impl Error {
             reason: reason.into(),
         }
         .into()
+    }
+
+    /// Adds the pass, unless one is known already.
+    pub fn in_pass(mut self, pass: Pass) -> Error {
+        self.place.pass.get_or_insert(pass);
+        self
     }
 
     /// Adds the core, unless one is known already.

@@ -31,6 +31,7 @@ pub mod ir;
 pub mod liveness;
 mod options;
 pub mod order;
+pub mod pipeline;
 mod place;
 mod plan;
 mod planner;
@@ -52,5 +53,5 @@ pub use plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,
     ModulePlan, Owner, Plan, Site, SpacePlan, Status,
 };
-pub use planner::{apply, apply_module, plan, plan_module};
+pub use planner::{Rotation, apply, apply_module, plan, plan_module};
 pub use raw::{RawPlan, RawProblem, solve_raw};

@@ -227,6 +227,7 @@ pub unsafe extern "C" fn dram_error_get(
             function,
             location,
             instruction,
+            pass: _, // The sentence names it.
         } = &failure.place;
         let text = |text: &Option<String>| text.as_deref().map_or(dram_str::EMPTY, dram_str::of);
         info_out.set(dram_error_info {

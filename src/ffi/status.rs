@@ -45,7 +45,8 @@ impl From<&Error> for dram_status {
             Fault::UnknownIndex { .. } | Fault::Overflow { .. } | Fault::PastTheEnd { .. } => {
                 dram_status::OutOfRange
             }
-            Fault::NoRoom(_) => dram_status::ResourceExhausted,
+            Fault::NoRoom(_) | Fault::OverBudget(_) => dram_status::ResourceExhausted,
+            Fault::Violation(_) => dram_status::Internal,
             Fault::Unimplemented(_) => dram_status::Unimplemented,
             Fault::FailedPrecondition(_) => dram_status::FailedPrecondition,
             Fault::Cancelled => dram_status::Cancelled,

@@ -15,7 +15,7 @@ use super::instruction::{Access, Argument, Instruction, InstructionSpec, Kind, O
 use super::memloc::{Extent, MemLoc, MemLocSpec, MemoryType, Placed, Remote, Space, View};
 use super::names::Names;
 use crate::error::{Error, Fault, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A basic block: a run of instructions and where control goes after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,7 @@ pub struct Function {
     in_place: Vec<(MemLocId, MemLocId)>,
     args: Vec<Argument>,
     symbols: Names,
+    elided: BTreeSet<FlatIndex>,
 }
 
 impl Function {
@@ -65,6 +66,7 @@ impl Function {
             in_place: Vec::new(),
             args: Vec::new(),
             symbols: Names::default(),
+            elided: BTreeSet::new(),
         }
     }
 
@@ -301,6 +303,19 @@ impl Function {
     /// The owner that a location points at.
     pub fn remote(&self, id: MemLocId) -> Option<&Remote> {
         self.remotes.get(&id)
+    }
+
+    /// Links a root to another core's location, or unlinks it.
+    ///
+    /// # Panics
+    ///
+    /// If `id` is a view, which is linked through its root.
+    pub fn set_remote(&mut self, id: MemLocId, remote: Option<Remote>) {
+        assert!(self.memloc(id).view.is_none(), "links join roots");
+        match remote {
+            Some(remote) => self.remotes.insert(id, remote),
+            None => self.remotes.remove(&id),
+        };
     }
 
     /// The cores that a location reaches; empty if not said.
@@ -566,6 +581,17 @@ impl Function {
     /// Forgets what runs decided; the host's pins stay. // T
     pub fn clear_placement(&mut self) {
         self.memlocs.iter_mut().for_each(|loc| loc.placed = None);
+        self.elided.clear();
+    }
+
+    /// Marks the copies that move bytes onto themselves; replaces what was marked before. // X3
+    pub fn set_elided(&mut self, copies: impl IntoIterator<Item = FlatIndex>) {
+        self.elided = copies.into_iter().collect();
+    }
+
+    /// Whether a copy is marked as moving bytes onto themselves.
+    pub fn is_elided(&self, index: FlatIndex) -> bool {
+        self.elided.contains(&index)
     }
 
     fn here(&self, error: Error) -> Error {

@@ -214,7 +214,7 @@ impl<'a> Place<'_, 'a> {
         };
         let private = self
             .runs()
-            .filter(|run| holds(run.space) || !run.frames[self.f].addresses.is_empty());
+            .filter(|run| holds(run.space) || !run.frames[self.f].frame.items.is_empty());
         let private = private.map(|run| FunctionSpace {
             space: run.space,
             floor: run.floor,
@@ -259,7 +259,10 @@ impl<'a> Place<'_, 'a> {
         let group = scene.groups.position(member);
         let fate = group.map(|g| scene.groups.all[g].fate);
         let (address, skipped) = match fate {
-            Some(Fate::Shared) => (self.shared_address(group.expect("it has a fate")), None),
+            Some(Fate::Shared) => (
+                self.shared_address(member, group.expect("it has a fate")),
+                None,
+            ),
             Some(Fate::Unreferenced) => (None, Some(Skipped::Unreferenced)),
             Some(Fate::CallerOwned) => (None, Some(Skipped::CallerOwned)),
             Some(Fate::Local(user)) if user != member => (None, Some(Skipped::FollowerUnused)),
@@ -300,8 +303,12 @@ impl<'a> Place<'_, 'a> {
         }
     }
 
-    fn shared_address(&self, group: usize) -> Option<u64> {
+    fn shared_address(&self, member: Member, group: usize) -> Option<u64> {
         let run: &JointRun = self.planning.shared.as_ref()?;
+        let owner = self.planning.scene.groups.all[group].owner;
+        if owner != member && !self.planning.synced {
+            return None; // A follower is a remote target until sync gives it the address. // M3
+        }
         // A group of no bytes is valid, at the floor, and meets nothing. // L10
         run.addresses[group].or(Some(run.floor))
     }

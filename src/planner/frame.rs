@@ -8,6 +8,7 @@ use crate::options::Options;
 use crate::place::{InPlacePair, Item, PAGE, Problem};
 
 /// A problem and the location of each of its items.
+#[derive(Default)]
 pub(super) struct Frame {
     pub problem: Problem,
     pub items: Vec<MemLocId>,

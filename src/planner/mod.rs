@@ -19,6 +19,7 @@ mod joint;
 mod pins;
 mod private;
 mod ranges;
+mod rotate;
 mod scene;
 
 use crate::control::Control;
@@ -26,9 +27,11 @@ use crate::error::{Error, Result};
 use crate::ir::{Module, Placed, Program, Space};
 use crate::options::Options;
 use crate::plan::{ModulePlan, Plan};
+use crate::shared;
 pub(crate) use calls::CallGraph;
 use joint::JointRun;
 use private::SpaceRun;
+pub use rotate::Rotation;
 use scene::Scene;
 
 /// Plans a whole program; changes nothing.
@@ -47,6 +50,7 @@ pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> 
         planning.place_local(m, control)?;
     }
     planning.place_shared(control)?;
+    planning.sync()?;
     for m in 0..program.modules().len() {
         planning.place_debug(m, control)?;
     }
@@ -59,6 +63,8 @@ pub(crate) struct Planning<'a> {
     local: Vec<Option<SpaceRun>>,
     shared: Option<JointRun>,
     debug: Vec<Option<SpaceRun>>,
+    /// Followers have their owners' addresses. // M5
+    synced: bool,
 }
 
 impl<'a> Planning<'a> {
@@ -76,6 +82,7 @@ impl<'a> Planning<'a> {
             local: none(),
             shared: None,
             debug: none(),
+            synced: false,
         })
     }
 
@@ -101,6 +108,21 @@ impl<'a> Planning<'a> {
     pub(crate) fn place_debug(&mut self, m: usize, control: &mut Control<'_>) -> Result<()> {
         let run = self.place_private(m, Space::Debug, control)?;
         self.debug[m] = Some(run);
+        Ok(())
+    }
+
+    /// Gives every follower its owner's address. // M5
+    ///
+    /// # Errors
+    ///
+    /// The shared space is not placed, and some group needs an address.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        if self.shared.is_none()
+            && let Some(group) = self.scene.groups.placed().next()
+        {
+            return Err(shared::nothing_placed(self.scene.modules, group));
+        }
+        self.synced = true;
         Ok(())
     }
 

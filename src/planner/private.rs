@@ -36,7 +36,9 @@ impl SpaceRun {
     }
 
     fn has_items(&self) -> bool {
-        self.frames.iter().any(|frame| !frame.addresses.is_empty())
+        self.frames
+            .iter()
+            .any(|frame| !frame.frame.items.is_empty())
     }
 
     /// Whether the space holds anything.
@@ -48,8 +50,12 @@ impl SpaceRun {
 /// One function of it.
 #[derive(Default)]
 pub(super) struct FrameRun {
-    /// The first byte of each item, ascending by location.
-    pub addresses: Vec<(MemLocId, u64)>,
+    /// What was placed, beside what; the rotation goes on from here.
+    pub frame: Frame,
+    /// The first byte of each item.
+    pub offsets: Vec<u64>,
+    /// The items by location, ascending.
+    by_location: Vec<(MemLocId, u32)>,
     /// One past the highest byte placed; the floor if nothing was.
     pub hwm: u64,
     pub collective: Option<CollectivePlan>,
@@ -61,10 +67,10 @@ impl FrameRun {
     /// Where a root was put, if it is an item.
     pub(super) fn address(&self, root: MemLocId) -> Option<u64> {
         let at = self
-            .addresses
+            .by_location
             .binary_search_by_key(&root, |&(id, _)| id)
             .ok()?;
-        Some(self.addresses[at].1)
+        Some(self.offsets[self.by_location[at].1 as usize])
     }
 }
 
@@ -138,7 +144,9 @@ pub(super) fn run(
                 .iter()
                 .map(|&item| frame.items[item as usize])
                 .collect(),
-            addresses: by_location(&frame.items, &offsets),
+            by_location: by_location(&frame.items),
+            offsets,
+            frame,
         };
     }
     let peak = runs
@@ -160,10 +168,10 @@ pub(super) fn run(
     })
 }
 
-fn by_location(items: &[MemLocId], offsets: &[u64]) -> Vec<(MemLocId, u64)> {
-    let mut addresses: Vec<_> = items.iter().copied().zip(offsets.iter().copied()).collect();
-    addresses.sort_unstable();
-    addresses
+fn by_location(items: &[MemLocId]) -> Vec<(MemLocId, u32)> {
+    let mut items: Vec<_> = items.iter().copied().zip(0..).collect();
+    items.sort_unstable();
+    items
 }
 
 /// The lower bounds of a module's functions, with what they call.

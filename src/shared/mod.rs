@@ -4,6 +4,7 @@
 //! groups     which locations of different cores are one buffer
 //! epochs     between which barriers each access lies
 //! timeline   one axis of epochs for all entry functions
+//! split      one module becomes one per core
 //! sync       every member gets its owner's address
 //! digest     the fingerprint of what was agreed
 //! ```
@@ -11,6 +12,7 @@
 mod digest;
 mod epochs;
 mod groups;
+mod split;
 mod sync;
 mod timeline;
 
@@ -18,5 +20,7 @@ pub use digest::{Agreed, digest};
 pub use epochs::{BarrierPass, EpochRange, Epochs};
 pub(crate) use groups::home;
 pub use groups::{Fate, Group, Groups, Member, Predicate};
+pub use split::lnc_split;
+pub(crate) use sync::nothing_placed;
 pub use sync::{SyncReport, check_digests, sync_shared_allocations};
 pub(crate) use timeline::Timeline;

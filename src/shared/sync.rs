@@ -89,24 +89,27 @@ fn agreed_address(modules: &[Module], group: &Group) -> Result<u64> {
         .filter_map(address)
         .next()
         .or(group.pin)
-        .ok_or_else(|| {
-            let label = |m: &Member| {
-                let (module, function) = home(modules, *m);
-                format!(
-                    "core {} {}/{}",
-                    module.core(),
-                    function.name(),
-                    function.label(m.loc)
-                )
-            };
-            let members: Vec<String> = group.members.iter().map(label).collect();
-            let (module, function) = home(modules, group.owner);
-            let reason = format!("no member of its group was placed: {}", members.join(", "));
-            Error::invalid("remote", reason)
-                .on_core(module.core())
-                .in_function(function.name())
-                .at_location(&function.label(group.owner.loc))
-        })
+        .ok_or_else(|| nothing_placed(modules, group))
+}
+
+/// No member of a group has an address; names them all. // M5
+pub(crate) fn nothing_placed(modules: &[Module], group: &Group) -> Error {
+    let label = |m: &Member| {
+        let (module, function) = home(modules, *m);
+        format!(
+            "core {} {}/{}",
+            module.core(),
+            function.name(),
+            function.label(m.loc)
+        )
+    };
+    let members: Vec<String> = group.members.iter().map(label).collect();
+    let (module, function) = home(modules, group.owner);
+    let reason = format!("no member of its group was placed: {}", members.join(", "));
+    Error::invalid("remote", reason)
+        .on_core(module.core())
+        .in_function(function.name())
+        .at_location(&function.label(group.owner.loc))
 }
 
 /// Checks that every core has agreed on the same addresses: compares digests by core. // M10

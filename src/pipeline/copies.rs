@@ -1,0 +1,33 @@
+//! `dynamic_dma_cleanup`: copies that move bytes onto themselves. // X3
+
+use crate::ir::{Access, FlatIndex, Function, Kind, MemoryType, Space};
+use crate::plan::FunctionPlan;
+
+/// The copies of a function whose source and destination are the same bytes.
+pub(super) fn elidable(function: &Function, planned: &FunctionPlan) -> Vec<FlatIndex> {
+    let copies = function.instructions().iter().enumerate();
+    let copies = copies
+        .filter(|(_, i)| i.kind == Kind::DmaCopy)
+        .map(|(t, _)| FlatIndex::new(t));
+    copies
+        .filter(|&t| {
+            let ([from], [to]) = (function.uses(t), function.defs(t)) else {
+                return false;
+            };
+            let source = bytes(function, planned, from);
+            source.is_some() && source == bytes(function, planned, to)
+        })
+        .collect()
+}
+
+/// The space, the first address and the length of an access, if it has an address.
+fn bytes(
+    function: &Function,
+    planned: &FunctionPlan,
+    access: &Access,
+) -> Option<(Space, u64, u64)> {
+    let placed = &planned.memlocs[access.loc.index()];
+    let in_dram = function.memloc(access.loc).memory == MemoryType::Dram;
+    let address = placed.address.filter(|_| in_dram)?;
+    Some((placed.space, address + access.offset, access.bytes))
+}

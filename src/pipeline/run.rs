@@ -1,0 +1,306 @@
+//! A run of the pipeline: what each pass does, and the one step that stores it. // X5, X6
+
+use std::time::Duration;
+
+use super::copies::elidable;
+use super::{Pass, PipelineOptions};
+use crate::control::{Control, Progress};
+use crate::depend::{self, Edge, Layout};
+use crate::error::{Error, Fault, Result};
+use crate::ir::{FlatIndex, Function, Program};
+use crate::options::Options;
+use crate::plan::{Dependence, Plan};
+use crate::planner::{Planning, Rotation};
+use crate::report::{self, HbmUsage, Pressure, Verdict};
+use crate::shared::lnc_split;
+use crate::verify::{Violation, verify};
+
+/// What a pass did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassReport {
+    /// Which pass.
+    pub pass: Pass,
+    /// How long it took by the host's clock, verification excluded; zero without a clock.
+    pub took: Duration,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+pub struct PipelineReport {
+    /// By pass, in the order in which they ran.
+    pub passes: Vec<PassReport>,
+    /// Where everything lies, with the dependences of all functions.
+    pub plan: Plan,
+    /// Who holds memory at the worst moment of each core; `None` if the pass did not run.
+    pub pressure: Option<Pressure>,
+    /// What each core needs; empty if the pass did not run.
+    pub usage: Vec<HbmUsage>,
+    /// How many copies were marked as moving bytes onto themselves.
+    pub copies_elided: u64,
+    /// What the rotation did, if it ran: re-use edges before and after, bytes spent.
+    pub rotation: Option<Rotation>,
+    /// What a person should know and the plan's notes do not say: candidates that nothing has
+    /// placed, conflicts between cores, a budget that is exceeded while its check is off.
+    pub warnings: Vec<String>,
+}
+
+/// Runs passes over a program; stores at the end.
+pub(super) fn run(
+    passes: &[Pass],
+    choices: &PipelineOptions,
+    program: &mut Program,
+    options: &Options,
+    control: &mut Control<'_>,
+) -> Result<PipelineReport> {
+    let split = match passes.contains(&Pass::LncSplitter) {
+        true => Some(lnc_split(program, choices.cores).map_err(|e| e.in_pass(Pass::LncSplitter))?),
+        false => None,
+    };
+    let source = split.as_ref().unwrap_or(program);
+    let mut run = Run {
+        source,
+        choices,
+        planning: Planning::new(source.modules(), options, control)?,
+        edges: Edges::none(source),
+        elided: Vec::new(),
+        report: PipelineReport::default(),
+    };
+    for (done, &pass) in passes.iter().enumerate() {
+        control.report(Progress {
+            phase: pass.name(),
+            done: done as u64,
+            total: passes.len() as u64,
+            bound: 0,
+            incumbent: u64::MAX,
+            elapsed: Duration::ZERO,
+        });
+        let clock = |control: &Control<'_>| control.elapsed.map_or(Duration::ZERO, |now| now());
+        let start = clock(control);
+        run.pass(pass, control).map_err(|e| e.in_pass(pass))?;
+        let took = clock(control).saturating_sub(start);
+        run.report.passes.push(PassReport { pass, took });
+        if choices.verify_each {
+            run.verify_after(pass).map_err(|e| e.in_pass(pass))?;
+        }
+    }
+    let Run {
+        planning,
+        edges,
+        elided,
+        mut report,
+        ..
+    } = run;
+    report.plan = planning.assemble();
+    report.plan.dependences = Some(edges.named(source));
+    report.plan.needs_dependences = false;
+    report.copies_elided = elided
+        .iter()
+        .flatten()
+        .map(|copies| copies.len() as u64)
+        .sum();
+    if let Some(split) = split {
+        *program = split;
+    }
+    store(program, &report.plan, elided);
+    Ok(report)
+}
+
+/// Writes addresses and elided copies; cannot fail.
+fn store(program: &mut Program, plan: &Plan, elided: Vec<Vec<Vec<FlatIndex>>>) {
+    for m in 0..program.modules().len() {
+        for f in 0..program.modules()[m].functions().len() {
+            program.module_mut(m).function_mut(f).clear_placement();
+        }
+    }
+    crate::planner::apply(plan, program);
+    for (m, functions) in elided.into_iter().enumerate() {
+        for (f, copies) in functions.into_iter().enumerate() {
+            program.module_mut(m).function_mut(f).set_elided(copies);
+        }
+    }
+}
+
+/// The edges of every function, by module and function.
+struct Edges(Vec<Vec<Vec<Edge>>>);
+
+impl Edges {
+    fn none(program: &Program) -> Edges {
+        let functions = program.modules().iter().map(|m| m.functions().len());
+        Edges(functions.map(|count| vec![Vec::new(); count]).collect())
+    }
+
+    /// The edges that `find` sees in each function.
+    fn of(
+        program: &Program,
+        mut find: impl FnMut(usize, usize, &Function) -> Result<Vec<Edge>>,
+    ) -> Result<Edges> {
+        let mut all = Vec::new();
+        for (m, module) in program.modules().iter().enumerate() {
+            let functions = module.functions().iter().enumerate();
+            let edges = functions.map(|(f, function)| find(m, f, function));
+            all.push(
+                edges
+                    .collect::<Result<_>>()
+                    .map_err(|e| e.on_core(module.core()))?,
+            );
+        }
+        Ok(Edges(all))
+    }
+
+    fn named(&self, program: &Program) -> Vec<Dependence> {
+        let mut all = Vec::new();
+        for (module, functions) in program.modules().iter().zip(&self.0) {
+            for (function, edges) in module.functions().iter().zip(functions) {
+                all.extend(depend::named(edges, module.core(), function));
+            }
+        }
+        all
+    }
+}
+
+struct Run<'a> {
+    source: &'a Program,
+    choices: &'a PipelineOptions,
+    planning: Planning<'a>,
+    edges: Edges,
+    elided: Vec<Vec<Vec<FlatIndex>>>,
+    report: PipelineReport,
+}
+
+impl Run<'_> {
+    fn pass(&mut self, pass: Pass, control: &mut Control<'_>) -> Result<()> {
+        let modules = 0..self.source.modules().len();
+        match pass {
+            Pass::LncSplitter => {} // The run began with it: all that follows sees the clones.
+            Pass::ColoringAllocatorDram | Pass::ColoringAllocatorDramPostLnk => {
+                for m in modules {
+                    self.planning.place_local(m, control)?;
+                }
+            }
+            Pass::AddressRotationDram => {
+                self.report.rotation = Some(self.planning.rotate(self.choices.dram_rotation_size)?);
+            }
+            Pass::DynamicDmaCleanup => {
+                let plan = self.planning.assemble();
+                let functions = self.source.modules().iter().zip(&plan.modules);
+                let copies = functions.map(|(module, planned)| {
+                    let functions = module.functions().iter().zip(&planned.functions);
+                    functions
+                        .map(|(function, planned)| elidable(function, planned))
+                        .collect()
+                });
+                self.elided = copies.collect();
+            }
+            Pass::BuildFdeps => self.edges = Edges::of(self.source, |_, _, f| Ok(depend::flow(f)))?,
+            Pass::AntiDependencyAnalyzerPostDram => self.order()?,
+            Pass::ColoringAllocatorDramShared | Pass::ColoringAllocatorDramSharedPostLnk => {
+                self.planning.place_shared(control)?;
+            }
+            Pass::MemoryAnalysis => {
+                let plan = self.planning.assemble();
+                let pressure = report::pressure(self.source, &plan, self.choices.extra_bytes);
+                self.report.pressure = Some(pressure);
+            }
+            Pass::SyncSharedAllocations => self.planning.sync()?,
+            Pass::AntiDependencyAnalyzerPostSharedDram => {
+                self.order()?;
+            }
+            Pass::LncVerifier => self.verify_cores()?,
+            Pass::HbmUsage => self.hbm_usage()?,
+            Pass::ColoringAllocatorDramDebug => {
+                for m in modules {
+                    self.planning.place_debug(m, control)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Edges along values and re-used bytes, as far as addresses are known.
+    fn order(&mut self) -> Result<()> {
+        let plan = self.planning.assemble();
+        self.edges = Edges::of(self.source, |m, f, function| {
+            let layout = Layout::of_plan(function, &plan.modules[m].functions[f])?;
+            Ok(depend::dependences(function, &layout))
+        })?;
+        Ok(())
+    }
+
+    /// The final placement is one that all cores agree on; what nothing has placed is reported.
+    fn verify_cores(&mut self) -> Result<()> {
+        let (unplaced, wrong) = self.violations();
+        self.report
+            .warnings
+            .extend(unplaced.into_iter().map(|v| v.message));
+        refuse(&wrong)
+    }
+
+    fn verify_after(&mut self, pass: Pass) -> Result<()> {
+        // Nothing has an address before an allocator has run.
+        let placed = self.report.passes.iter().any(|report| {
+            matches!(
+                report.pass,
+                Pass::ColoringAllocatorDram
+                    | Pass::ColoringAllocatorDramPostLnk
+                    | Pass::ColoringAllocatorDramShared
+                    | Pass::ColoringAllocatorDramSharedPostLnk
+                    | Pass::ColoringAllocatorDramDebug
+            )
+        });
+        if !placed || pass == Pass::LncVerifier {
+            return Ok(());
+        }
+        refuse(&self.violations().1)
+    }
+
+    /// What the verifier says of the plan so far: first what is only not placed yet.
+    fn violations(&self) -> (Vec<Violation>, Vec<Violation>) {
+        let plan = self.planning.assemble();
+        let pending = |v: &Violation| v.kind == "unplaced";
+        verify(self.source, &plan).into_iter().partition(pending)
+    }
+
+    fn hbm_usage(&mut self) -> Result<()> {
+        let plan = self.planning.assemble();
+        self.report.usage = report::hbm_usage(self.source, &plan, self.choices.extra_bytes);
+        for usage in &self.report.usage {
+            match usage.verdict() {
+                Verdict::Fits => {}
+                verdict if self.choices.disable_hbm_usage_check => {
+                    let much = if verdict == Verdict::Slightly {
+                        "slightly "
+                    } else {
+                        ""
+                    };
+                    self.report
+                        .warnings
+                        .push(format!("{much}over the limit: {usage}"));
+                }
+                Verdict::Slightly | Verdict::Over => {
+                    let error = Error::from(Fault::OverBudget(Box::new(usage.clone())));
+                    return Err(error.on_core(usage.core));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first violation as an error, with how many there are.
+fn refuse(violations: &[Violation]) -> Result<()> {
+    let Some(first) = violations.first() else {
+        return Ok(());
+    };
+    let more = match violations.len() {
+        1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    let mut error = Error::from(Fault::Violation(format!(
+        "{}: {}{more}",
+        first.kind, first.message
+    )));
+    error.place.core = first.core;
+    error.place.function.clone_from(&first.function);
+    error.place.location = first.locations.first().cloned();
+    Err(error)
+}
