@@ -282,6 +282,16 @@ impl<'de> Deserialize<'de> for Small {
     }
 }
 
+/// A whole number that may be negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Signed(pub i64);
+
+impl<'de> Deserialize<'de> for Signed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Signed, D::Error> {
+        i64::deserialize(deserializer).map(Signed)
+    }
+}
+
 /// A closed set of words: the enums of the model.
 pub(super) trait Words: Copy + 'static {
     /// Every value.
@@ -392,7 +402,6 @@ pub(super) enum Foreign {
     /// They are handed on.
     Kept,
     /// They are read and forgotten.
-    #[allow(dead_code, reason = "plan files come next")]
     Dropped,
     /// They are unknown keys like any other.
     Refused,

@@ -103,7 +103,6 @@ impl<W: Write> JsonOut<W> {
         self.out.write_all(if value { b"true" } else { b"false" })
     }
 
-    #[allow(dead_code, reason = "plan files come next")]
     pub fn null(&mut self) -> io::Result<()> {
         self.separate()?;
         self.out.write_all(b"null")
@@ -126,5 +125,19 @@ impl<W: Write> JsonOut<W> {
     pub fn number_pair(&mut self, key: &str, number: impl Into<i128>) -> io::Result<()> {
         self.key(key)?;
         self.number(number)
+    }
+
+    pub fn bool_pair(&mut self, key: &str, value: bool) -> io::Result<()> {
+        self.key(key)?;
+        self.bool(value)
+    }
+
+    /// `null` for nothing.
+    pub fn number_or_null(&mut self, key: &str, number: Option<impl Into<i128>>) -> io::Result<()> {
+        self.key(key)?;
+        match number {
+            Some(number) => self.number(number),
+            None => self.null(),
+        }
     }
 }

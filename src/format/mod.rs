@@ -18,10 +18,16 @@
 
 mod json;
 mod json_out;
+mod plan_read;
+#[cfg(test)]
+mod plan_tests;
+mod plan_write;
 mod program_read;
 #[cfg(test)]
 mod program_tests;
 mod program_write;
 
+pub use plan_read::read_plan;
+pub use plan_write::write_plan;
 pub use program_read::read_program;
 pub use program_write::write_program;
