@@ -1,0 +1,143 @@
+//! Writing JSON for people and for `diff`: one record per line, no tree in memory.
+
+use std::io::{self, Write};
+
+/// Writes values one after the other and puts the commas between them.
+pub(super) struct JsonOut<W: Write> {
+    out: io::BufWriter<W>,
+    first: bool, // Nothing stands in the innermost bracket yet, or a key waits for its value.
+    lines: usize, // How many open lists have one element per line.
+}
+
+impl<W: Write> JsonOut<W> {
+    pub fn new(out: W) -> JsonOut<W> {
+        JsonOut {
+            out: io::BufWriter::new(out),
+            first: true,
+            lines: 0,
+        }
+    }
+
+    /// Ends the document with a line feed and hands everything on.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.out.write_all(b"\n")?;
+        self.out.flush()
+    }
+
+    fn separate(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.first, false) {
+            Ok(())
+        } else {
+            self.out.write_all(b",")
+        }
+    }
+
+    /// Starts a pair; the value comes next.
+    pub fn key(&mut self, key: &str) -> io::Result<()> {
+        self.string(key)?;
+        self.out.write_all(b":")?;
+        self.first = true;
+        Ok(())
+    }
+
+    /// An object: what `body` writes, pairs by [`JsonOut::key`].
+    pub fn object(&mut self, body: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
+        self.bracket(b"{", body, b"}")
+    }
+
+    /// A list in one line: what `body` writes.
+    pub fn list(&mut self, body: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
+        self.bracket(b"[", body, b"]")
+    }
+
+    fn bracket(
+        &mut self,
+        open: &[u8],
+        body: impl FnOnce(&mut Self) -> io::Result<()>,
+        close: &[u8],
+    ) -> io::Result<()> {
+        self.separate()?;
+        self.out.write_all(open)?;
+        self.first = true;
+        body(self)?;
+        self.first = false;
+        self.out.write_all(close)
+    }
+
+    /// A list with one element per line.
+    pub fn lines<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.list(|out| {
+            out.lines += 1;
+            for item in items {
+                out.separate()?;
+                out.new_line()?;
+                out.first = true;
+                each(out, item)?;
+            }
+            out.lines -= 1;
+            if out.first { Ok(()) } else { out.new_line() }
+        })
+    }
+
+    fn new_line(&mut self) -> io::Result<()> {
+        self.out.write_all(b"\n")?;
+        (0..self.lines).try_for_each(|_| self.out.write_all(b"  "))
+    }
+
+    pub fn string(&mut self, text: &str) -> io::Result<()> {
+        self.separate()?;
+        serde_json::to_writer(&mut self.out, text).map_err(io::Error::from)
+    }
+
+    pub fn number(&mut self, number: impl Into<i128>) -> io::Result<()> {
+        self.separate()?;
+        write!(self.out, "{}", number.into())
+    }
+
+    pub fn bool(&mut self, value: bool) -> io::Result<()> {
+        self.separate()?;
+        self.out.write_all(if value { b"true" } else { b"false" })
+    }
+
+    pub fn null(&mut self) -> io::Result<()> {
+        self.separate()?;
+        self.out.write_all(b"null")
+    }
+
+    /// A value that is JSON already; refused if it is not.
+    pub fn json(&mut self, json: &str) -> io::Result<()> {
+        let value: &serde_json::value::RawValue = serde_json::from_str(json)?;
+        self.separate()?;
+        self.out.write_all(value.get().as_bytes())
+    }
+
+    // ---- pairs ----
+
+    pub fn string_pair(&mut self, key: &str, text: &str) -> io::Result<()> {
+        self.key(key)?;
+        self.string(text)
+    }
+
+    pub fn number_pair(&mut self, key: &str, number: impl Into<i128>) -> io::Result<()> {
+        self.key(key)?;
+        self.number(number)
+    }
+
+    pub fn bool_pair(&mut self, key: &str, value: bool) -> io::Result<()> {
+        self.key(key)?;
+        self.bool(value)
+    }
+
+    /// `null` for nothing.
+    pub fn number_or_null(&mut self, key: &str, number: Option<impl Into<i128>>) -> io::Result<()> {
+        self.key(key)?;
+        match number {
+            Some(number) => self.number(number),
+            None => self.null(),
+        }
+    }
+}
