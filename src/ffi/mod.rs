@@ -94,3 +94,5 @@ fn free<H: Handle>(handle: *const H, parameter: &'static str) -> Result<()> {
     }
     H::registry().remove(handle, parameter).map(drop)
 }
+#[cfg(test)]
+mod tests;
