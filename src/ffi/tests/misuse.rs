@@ -766,7 +766,7 @@ fn odd_options_are_refused() {
         ("align", dram_options { align: 3, ..sized() }),
         ("cc_limit", dram_options { cc_limit: -3, ..sized() }),
         ("usage_mask", dram_options { usage_mask: 64, ..sized() }),
-        ("reserved", dram_options { reserved: 1, ..sized() }),
+        ("separate_functions", dram_options { separate_functions: 2, ..sized() }),
         ("regions", dram_options { region_count: 1, ..sized() }),
     ];
     for (name, options) in options {
