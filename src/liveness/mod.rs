@@ -36,8 +36,6 @@ mod storage;
 mod walk;
 
 #[cfg(test)]
-mod oracle;
-#[cfg(test)]
 mod tests;
 
 use crate::ir::{BlockId, FlatIndex, Function, Lives, MemLocId, Segment};

@@ -75,7 +75,7 @@ impl Flow {
             };
         }
         let end = flow.grow(u, at, &[], 3)?;
-        if shape.tangles && flow.free && chance(u, 6)? {
+        if shape.tangles && flow.free && chance(u, 4)? {
             let to = u.choose_index(flow.blocks.len())?;
             flow.edge(end, to); // For ever, unless another exit is on the way.
         }

@@ -41,6 +41,7 @@ pub(super) struct Loc {
     pub align: Option<u64>,
     pub escapes: bool,
     pub remote: Option<Remote>,
+    pub reach: Vec<u32>,
     /// Kept for a formal of its size, so its views are not bound instead.
     pub reserved: bool,
     extent: Option<Extent>,
@@ -79,6 +80,7 @@ impl Locs {
             align: None,
             escapes: false,
             remote: None,
+            reach: Vec::new(),
             reserved: false,
             extent: Some(Extent::Bytes(bytes)),
             view: None,
@@ -125,7 +127,7 @@ impl Locs {
                 loc.space = Space::Debug;
             }
             loc.align = alignment(u, shape)?;
-            loc.escapes = shape.escapes && chance(u, 10)?;
+            loc.escapes = shape.escapes && chance(u, 8)?;
             let candidate = matches!(loc.usage, Usage::Internal | Usage::Collective);
             let pinned = shape.pins && chance(u, if candidate { 10 } else { 2 })?;
             let formal = called && matches!(loc.usage, Usage::Input | Usage::Output);
@@ -171,7 +173,7 @@ impl Locs {
             loc.usage = of.usage;
             loc.extent = size.map(Extent::Bytes);
             loc.view = Some((parent, offset));
-            loc.escapes = shape.escapes && chance(u, 10)?;
+            loc.escapes = shape.escapes && chance(u, 8)?;
         }
         Ok(())
     }
@@ -207,6 +209,7 @@ impl Loc {
             align: self.align,
             address: self.pin,
             remote: self.remote.clone(),
+            reach: self.reach.clone(),
             ..common
         }
     }

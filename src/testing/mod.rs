@@ -86,6 +86,8 @@ pub struct Shape {
     pub shared: bool,
     /// Shared groups held together by remote links instead of by name.
     pub links: bool,
+    /// Members of a shared group that say which cores reach them. // M7
+    pub reach: bool,
 }
 
 impl Default for Shape {
@@ -115,6 +117,7 @@ impl Default for Shape {
             barriers: true,
             shared: true,
             links: true,
+            reach: true,
         }
     }
 }
@@ -140,6 +143,7 @@ impl Shape {
             barriers: false,
             shared: false,
             links: false,
+            reach: false,
             ..Shape::default()
         }
     }

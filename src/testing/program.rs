@@ -20,6 +20,8 @@ pub(super) struct Group {
     links: Links,
     /// Linked members may say `local`; the link makes them shared. // M1
     declared: Space,
+    /// The cores that every member says reach it; none if it does not say.
+    reach: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +62,12 @@ impl Group {
             true => Space::Local,
             false => Space::Shared,
         };
+        let mut reach = Vec::new();
+        if shape.reach && chance(u, 8)? {
+            reach.extend(0..cores);
+            let keep = u.int_in_range(0..=1)? == 1;
+            reach.retain(|core| keep || members.contains(core));
+        }
         Ok(Group {
             name: format!("s{number}"),
             bytes,
@@ -76,6 +84,7 @@ impl Group {
             members,
             links,
             declared,
+            reach,
         })
     }
 
@@ -101,6 +110,7 @@ impl Group {
         loc.align = self.align;
         loc.escapes = self.escapes;
         loc.pin = self.pin;
+        loc.reach = self.reach.clone();
         loc.remote = owner.map(|core| Remote {
             core,
             name: name_on(core),

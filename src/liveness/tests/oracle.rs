@@ -4,8 +4,8 @@
 //! ranks; each block has a point of its own above its first instruction, so empty blocks are like
 //! any other.
 
-use super::{LivePair, Liveness, LivenessWarning};
 use crate::ir::{BlockId, FlatIndex, Function, Lives, MemLocId, MemoryType, Segment, Space, Usage};
+use crate::liveness::{LivePair, Liveness, LivenessWarning};
 
 /// The points of a function: per block its top, then its instructions.
 struct Points {
