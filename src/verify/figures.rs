@@ -479,7 +479,8 @@ fn top(truths: &BTreeMap<Key, Truth>, plan: &Plan, findings: &mut Findings) {
     }
     let mut of_highest = plan.spaces.iter().filter(|s| s.peak == highest);
     let right = of_highest.any(|s| s.lower_bound == plan.lower_bound);
-    if !right && !(plan.spaces.is_empty() && plan.lower_bound == 0) {
+    let empty = plan.spaces.is_empty() && plan.lower_bound == 0;
+    if !right && !empty {
         let said = plan.lower_bound;
         findings.say("wrong_bound", at, || {
             format!("the plan says {said}, which is no bound of its highest space")

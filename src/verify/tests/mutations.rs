@@ -211,10 +211,10 @@ const BREAKS: &[(&str, &str, Break)] = &[
     ("a life written twice over", "wrong_segments", |p| row(p, 0, "a").segments = vec![(0, 2), (1, 2)]),
     ("no life", "wrong_segments", |p| row(p, 0, "a").segments.clear()),
     ("a view with a life of its own", "wrong_segments", |p| row(p, 0, "v").segments = vec![(0, 1)]),
-    ("a location missing", "missing", |p| drop(p.modules[0].functions[0].memlocs.remove(2))),
+    ("a location missing", "missing", |p| p.modules[0].functions[0].memlocs.truncate(3)),
     ("a function missing", "missing", |p| p.modules[1].functions.clear()),
-    ("a module missing", "missing", |p| drop(p.modules.pop())),
-    ("a space missing", "missing", |p| drop(p.spaces.remove(0))),
+    ("a module missing", "missing", |p| p.modules.truncate(1)),
+    ("a space missing", "missing", |p| p.spaces.truncate(p.spaces.len() - 1)),
     ("a function's space missing", "missing", |p| p.modules[0].functions[0].spaces.clear()),
     ("a location twice", "duplicate", |p| {
         let again = row(p, 0, "c").clone();

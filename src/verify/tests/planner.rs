@@ -35,11 +35,14 @@ pub(super) struct Fact {
     pub group: Vec<Id>,
 }
 
+/// `(used, def, instruction)`.
+type Handovers = BTreeSet<(MemLocId, MemLocId, u32)>;
+
 pub(super) struct Facts<'a> {
     pub program: &'a Program,
     pub options: &'a Options,
     pub roots: Vec<Fact>,
-    handovers: BTreeMap<(usize, usize), BTreeSet<(MemLocId, MemLocId, u32)>>,
+    handovers: BTreeMap<(usize, usize), Handovers>,
 }
 
 fn up(bytes: u64, unit: u64) -> u64 {
