@@ -1,0 +1,345 @@
+//! No two locations take one byte at one time, but for a true in-place pair. // L8, M4
+
+use std::collections::BTreeMap;
+
+use super::findings::{At, Findings};
+use super::groups::{Fate, Group, Groups};
+use super::lives::Handover;
+use super::locations::{Hold, Layout, Put};
+use super::scope::Scope;
+use super::sweep::{Next, Rect, Taken, overlaps};
+use crate::ir::{MemLocId, Space};
+
+/// Holds every two locations against each other.
+pub(super) fn check(
+    scopes: &[Scope<'_>],
+    groups: &Groups,
+    layout: &Layout,
+    findings: &mut Findings,
+) {
+    let always = Always::of(scopes, groups, layout);
+    always.check(scopes, groups, findings);
+    for s in 0..scopes.len() {
+        for space in [Space::Local, Space::Debug] {
+            private(scopes, s, space, layout, &always, findings);
+        }
+    }
+    shared(scopes, groups, layout, &always, findings);
+}
+
+/// One location of a scope.
+type Site = (usize, MemLocId);
+
+/// The pins that take their bytes in every function, per space and core. // L6b
+struct Always {
+    sites: Vec<Site>,
+    taken: BTreeMap<(Space, Option<u32>), Taken>,
+}
+
+impl Always {
+    fn of(scopes: &[Scope<'_>], groups: &Groups, layout: &Layout) -> Always {
+        let mut sites = Vec::new();
+        let mut ranges: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (s, scope) in scopes.iter().enumerate() {
+            for id in scope.roots() {
+                let Some(put) = layout.put(s, id).filter(|put| put.hold == Hold::Always) else {
+                    continue;
+                };
+                let copy = groups.of_member(s, id).is_some_and(|g| {
+                    let pinned = |m: &&(u32, MemLocId)| scopes[m.0 as usize].loc(m.1).pin.is_some();
+                    g.members
+                        .iter()
+                        .find(pinned)
+                        .is_some_and(|&m| m != (s as u32, id))
+                });
+                if copy {
+                    continue; // Another member stands for the group.
+                }
+                let core = (put.space == Space::Local).then_some(scope.core);
+                let list = ranges.entry((put.space, core)).or_default();
+                list.push((put.start, put.end, sites.len() as u32));
+                sites.push((s, id));
+            }
+        }
+        let taken = ranges
+            .into_iter()
+            .map(|(key, list)| (key, Taken::new(list)))
+            .collect();
+        Always { sites, taken }
+    }
+
+    fn in_space(&self, space: Space, core: u32) -> Option<&Taken> {
+        let core = (space == Space::Local).then_some(core);
+        self.taken.get(&(space, core))
+    }
+
+    /// The pins against each other.
+    fn check(&self, scopes: &[Scope<'_>], groups: &Groups, findings: &mut Findings) {
+        for taken in self.taken.values() {
+            taken.overlaps(|a, b| {
+                let (a, b) = (self.sites[a as usize], self.sites[b as usize]);
+                let group = |site: Site| groups.position(site.0, site.1);
+                let one_group = group(a).is_some() && group(a) == group(b);
+                if !one_group && !copies(scopes, a, b) {
+                    findings.add("pins_overlap", scopes[b.0].at(), || {
+                        let names = vec![scopes[a.0].site(a.1), scopes[b.0].site(b.1)];
+                        (
+                            names,
+                            "both are pinned to the same bytes at the same time".to_owned(),
+                        )
+                    });
+                }
+                if findings.enough("pins_overlap") {
+                    Next::Stop
+                } else {
+                    Next::Continue
+                }
+            });
+        }
+    }
+}
+
+/// Whether two debug pins are the copies of one location on two cores.
+fn copies(scopes: &[Scope<'_>], a: Site, b: Site) -> bool {
+    let (x, y) = (&scopes[a.0], &scopes[b.0]);
+    let (p, q) = (x.loc(a.1), y.loc(b.1));
+    p.space == Space::Debug
+        && x.core != y.core
+        && x.function.name() == y.function.name()
+        && x.function.memloc_name(a.1) == y.function.memloc_name(b.1)
+        && (p.pin, p.bytes) == (q.pin, q.bytes)
+}
+
+/// The locations of one function in a space of its core.
+fn private(
+    scopes: &[Scope<'_>],
+    s: usize,
+    space: Space,
+    layout: &Layout,
+    always: &Always,
+    findings: &mut Findings,
+) {
+    let scope = &scopes[s];
+    let mut rects = Vec::new();
+    let taken = always.in_space(space, scope.core);
+    for id in scope.roots() {
+        let Some(put) = layout.put(s, id).filter(|put| put.space == space) else {
+            continue;
+        };
+        let runs = scope.lives.of_root(id);
+        if put.hold == Hold::Always || runs.is_empty() {
+            continue;
+        }
+        if let Some(taken) = taken {
+            taken.meeting(put.start, put.end, |tag| {
+                let (other, pin) = always.sites[tag as usize];
+                let kind = match put.hold {
+                    Hold::Placed => "overlap",
+                    _ => "pins_overlap",
+                };
+                findings.add(kind, scope.at(), || {
+                    let names = vec![scope.label(id), scopes[other].site(pin)];
+                    let pinned = layout.put(other, pin).expect("it was put there");
+                    (
+                        names,
+                        clash(put, pinned, "the second is pinned there all the time"),
+                    )
+                });
+            });
+        }
+        rects.extend(runs.iter().map(|&(lo, hi)| Rect {
+            first: lo.into(),
+            last: hi.into(),
+            start: put.start,
+            end: put.end,
+            owner: id.0,
+        }));
+    }
+    let mut pairs = scope.lives.handovers.clone();
+    pairs.sort_unstable_by_key(|h| (h.used, h.def, h.index));
+    overlaps(&rects, |a, b| {
+        let (a, b) = (&rects[a], &rects[b]);
+        let put = |owner: u32| {
+            layout
+                .put(s, MemLocId(owner))
+                .expect("rects are of what is put")
+        };
+        let (x, y) = (put(a.owner), put(b.owner));
+        let (lo, hi) = (a.first.max(b.first), a.last.min(b.last));
+        let handed = |t: u64| {
+            let t = t as u32; // It came from a flat index.
+            in_place(&pairs, (a.owner, x), (b.owner, y), t)
+                || in_place(&pairs, (b.owner, y), (a.owner, x), t)
+        };
+        if !(lo..=hi).all(handed) {
+            let both_pins = x.hold != Hold::Placed && y.hold != Hold::Placed;
+            let kind = if both_pins { "pins_overlap" } else { "overlap" };
+            findings.add(kind, scope.at(), || {
+                let names = vec![
+                    scope.label(MemLocId(a.owner)),
+                    scope.label(MemLocId(b.owner)),
+                ];
+                let lives = format!(
+                    "the first is live in [{}, {}], the second in [{}, {}]",
+                    a.first, a.last, b.first, b.last
+                );
+                (names, clash(x, y, &lives))
+            });
+        }
+        if findings.enough("overlap") {
+            Next::Stop
+        } else {
+            Next::Continue
+        }
+    });
+}
+
+/// Whether `def` may lie on `used` at this instant. // L8
+fn in_place(pairs: &[Handover], used: (u32, Put), def: (u32, Put), index: u32) -> bool {
+    let (u, d) = (used.1, def.1);
+    u.hold == Hold::Placed
+        && u.start == d.start
+        && d.end <= u.end
+        && pairs
+            .binary_search_by_key(&(used.0, def.0, index), |h| (h.used.0, h.def.0, h.index))
+            .is_ok()
+}
+
+fn clash(a: Put, b: Put, why: &str) -> String {
+    format!(
+        "they lie in [{}, {}) and [{}, {}): {why}",
+        a.start, a.end, b.start, b.end
+    )
+}
+
+/// Where a shared group lies, by the member that says so first.
+pub(super) fn group_put(layout: &Layout, group: &Group) -> Option<Put> {
+    let of = |&(s, id): &(u32, MemLocId)| layout.put(s as usize, id);
+    let pinned = group
+        .members
+        .iter()
+        .filter_map(of)
+        .find(|put| put.hold != Hold::Placed);
+    pinned
+        .or_else(|| of(&group.owner))
+        .or_else(|| group.members.iter().find_map(of))
+}
+
+/// The groups of all cores.
+fn shared(
+    scopes: &[Scope<'_>],
+    groups: &Groups,
+    layout: &Layout,
+    always: &Always,
+    findings: &mut Findings,
+) {
+    let mut by_function: BTreeMap<&str, Vec<Rect>> = BTreeMap::new();
+    let site = |g: u32| {
+        let owner = groups.list[g as usize].owner;
+        scopes[owner.0 as usize].site(owner.1)
+    };
+    for (g, group) in groups.list.iter().enumerate() {
+        let put = group_put(layout, group).filter(|put| put.hold != Hold::Always);
+        let (Fate::Shared, Some(put), Some(life)) = (group.fate, put, group.life) else {
+            continue;
+        };
+        if let Some(taken) = always.in_space(Space::Shared, 0) {
+            taken.meeting(put.start, put.end, |tag| {
+                let (other, pin) = always.sites[tag as usize];
+                findings.add("overlap", At::default(), || {
+                    let names = vec![site(g as u32), scopes[other].site(pin)];
+                    let pinned = layout.put(other, pin).expect("it was put there");
+                    (
+                        names,
+                        clash(put, pinned, "the second is pinned there all the time"),
+                    )
+                });
+            });
+        }
+        let name = scopes[group.owner.0 as usize].function.name();
+        by_function.entry(name).or_default().push(Rect {
+            first: life.0.into(),
+            last: life.1.into(),
+            start: put.start,
+            end: put.end,
+            owner: g as u32,
+        });
+    }
+    for (name, rects) in &by_function {
+        let at = At {
+            core: None,
+            function: Some(name),
+        };
+        overlaps(rects, |a, b| {
+            let (a, b) = (&rects[a], &rects[b]);
+            findings.add("overlap", at, || {
+                let message = format!(
+                    "two shared groups lie in [{}, {}) and [{}, {}), in epochs [{}, {}] and [{}, {}]",
+                    a.start, a.end, b.start, b.end, a.first, a.last, b.first, b.last
+                );
+                (vec![site(a.owner), site(b.owner)], message)
+            });
+            if findings.enough("overlap") {
+                Next::Stop
+            } else {
+                Next::Continue
+            }
+        });
+    }
+    let put = |g: u32| group_put(layout, &groups.list[g as usize]).expect("it has a rectangle");
+    across(&by_function, site, put, findings);
+}
+
+/// Groups of different functions meet whatever their epochs are. // M4
+fn across(
+    by_function: &BTreeMap<&str, Vec<Rect>>,
+    site: impl Fn(u32) -> String,
+    put: impl Fn(u32) -> Put,
+    findings: &mut Findings,
+) {
+    // Each function's bytes as disjoint runs, so that its own re-use is no overlap here.
+    let mut runs: Vec<Rect> = Vec::new();
+    for (f, rects) in by_function.values().enumerate() {
+        let mut ranges: Vec<(u64, u64)> = rects.iter().map(|r| (r.start, r.end)).collect();
+        ranges.sort_unstable();
+        let first = runs.len();
+        for (start, end) in ranges {
+            match runs[first..].last_mut() {
+                Some(Rect { end: last, .. }) if start <= *last => *last = end.max(*last),
+                _ => runs.push(Rect {
+                    first: 0,
+                    last: 0,
+                    start,
+                    end,
+                    owner: f as u32,
+                }),
+            }
+        }
+    }
+    let holders: Vec<Taken> = (by_function.values())
+        .map(|rects| Taken::new(rects.iter().map(|r| (r.start, r.end, r.owner)).collect()))
+        .collect();
+    overlaps(&runs, |a, b| {
+        let (a, b) = (&runs[a], &runs[b]);
+        let (start, end) = (a.start.max(b.start), a.end.min(b.end));
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        holders[a.owner as usize].meeting(start, end, |g| ours.push(g));
+        holders[b.owner as usize].meeting(start, end, |g| theirs.push(g));
+        for &x in &ours {
+            for &y in &theirs {
+                let (p, q) = (put(x), put(y));
+                if p.start < q.end && q.start < p.end && !findings.enough("overlap") {
+                    findings.add("overlap", At::default(), || {
+                        let why = "they belong to different functions, which nothing separates";
+                        (vec![site(x), site(y)], clash(p, q, why))
+                    });
+                }
+            }
+        }
+        if findings.enough("overlap") {
+            Next::Stop
+        } else {
+            Next::Continue
+        }
+    });
+}

@@ -1,0 +1,226 @@
+//! Raw problems: rows of lives and sizes, and one offset each. // C9, F
+//!
+//! Sizes are exact, the floor is 0, pins are obstacles while they live. Times are half-open in a
+//! raw problem; `[lower, upper)` becomes the closed `[lower, upper - 1]` here and nowhere else.
+
+use super::bound::Loads;
+use super::findings::{At, Findings, Violation};
+use super::sweep::{Next, Rect, overlaps};
+use crate::ir::Usage;
+use crate::options::{Options, Strategy};
+use crate::plan::Status;
+use crate::raw::{RawPlan, RawProblem};
+
+/// Everything wrong with the offsets of a raw problem.
+pub fn verify_raw(problem: &RawProblem, options: &Options, offsets: &[u64]) -> Vec<Violation> {
+    let mut findings = Findings::default();
+    rows(problem, options, offsets, &mut findings);
+    findings.finish()
+}
+
+/// Everything wrong with the offsets and the figures of a raw plan.
+pub fn verify_raw_plan(problem: &RawProblem, options: &Options, plan: &RawPlan) -> Vec<Violation> {
+    let mut findings = Findings::default();
+    if let Some(rows) = rows(problem, options, &plan.offsets, &mut findings) {
+        figures(&rows, options, plan, &mut findings);
+    }
+    findings.finish()
+}
+
+/// The rows as boxes; candidates and pins apart.
+#[derive(Default)]
+struct Rows {
+    candidates: Vec<Rect>,
+    pins: Vec<Rect>,
+}
+
+fn rows(
+    problem: &RawProblem,
+    options: &Options,
+    offsets: &[u64],
+    findings: &mut Findings,
+) -> Option<Rows> {
+    let n = problem.sizes.len();
+    let at = At::default();
+    let starts = &problem.starts;
+    let shape = starts.len() == n + 1
+        && starts.windows(2).all(|w| w[0] <= w[1])
+        && starts[0] == 0
+        && starts[n] as usize == problem.segments.len()
+        && [
+            problem.alignments.len(),
+            problem.pins.len(),
+            problem.labels.len(),
+        ]
+        .iter()
+        .all(|&len| len == 0 || len == n)
+        && problem.alignments.iter().all(|&a| a > 0)
+        && problem.segments.iter().all(|s| s.0 <= s.1);
+    if !shape {
+        findings.say("bad_problem", at, || {
+            "the lists of the problem do not fit together".to_owned()
+        });
+        return None;
+    }
+    if offsets.len() != n {
+        let given = offsets.len();
+        findings.say("missing", at, || format!("{given} offsets for {n} rows"));
+        return None;
+    }
+    let label = |row: usize| match problem.labels.get(row) {
+        Some(label) => label.clone(),
+        None => format!("#{row}"),
+    };
+    let mut rows = Rows::default();
+    for (row, (&start, &size)) in offsets.iter().zip(&problem.sizes).enumerate() {
+        let mut say = |kind: &'static str, message: String| {
+            findings.add(kind, at, || (vec![label(row)], message));
+        };
+        let segments = &problem.segments[starts[row] as usize..starts[row + 1] as usize];
+        let pin = problem.pins.get(row).copied().flatten();
+        if let Some(pin) = pin.filter(|&pin| pin != start) {
+            say("moved_pin", format!("pinned at {pin}, moved to {start}"));
+            continue;
+        }
+        let Some(end) = start.checked_add(size) else {
+            say(
+                "out_of_range",
+                format!("{start} + {size} bytes end past 64 bits"),
+            );
+            continue;
+        };
+        let lives = closed(segments);
+        if size == 0 || lives.is_empty() {
+            if start != 0 && pin.is_none() {
+                say(
+                    "zero_bytes",
+                    format!("it takes no bytes at any time and lies at {start}, not 0"),
+                );
+            }
+            continue;
+        }
+        let align = problem.alignments.get(row).copied().unwrap_or(1);
+        if pin.is_none() && start % align != 0 {
+            say(
+                "misaligned",
+                format!("{start} is not a multiple of {align}"),
+            );
+        }
+        if options
+            .core_capacity()
+            .is_some_and(|capacity| end > capacity)
+        {
+            let capacity = options.core_capacity();
+            say(
+                "over_capacity",
+                format!("it ends at {end}, the capacity is {capacity:?}"),
+            );
+        }
+        let regions = &problem.regions;
+        let inside = regions.iter().any(|r| {
+            let to = r.base.saturating_add(r.size);
+            r.usages.contains(Usage::Internal) && r.base <= start && end <= to
+        });
+        if pin.is_none() && !regions.is_empty() && !inside {
+            say(
+                "outside_region",
+                format!("[{start}, {end}) is in no one region"),
+            );
+        }
+        let list = if pin.is_some() {
+            &mut rows.pins
+        } else {
+            &mut rows.candidates
+        };
+        list.extend(lives.into_iter().map(|(first, last)| Rect {
+            first,
+            last,
+            start,
+            end,
+            owner: row as u32,
+        }));
+    }
+    let all: Vec<Rect> = rows.candidates.iter().chain(&rows.pins).copied().collect();
+    overlaps(&all, |a, b| {
+        let both = a >= rows.candidates.len() && b >= rows.candidates.len();
+        let (a, b) = (&all[a], &all[b]);
+        findings.add(if both { "pins_overlap" } else { "overlap" }, at, || {
+            let names = vec![label(a.owner as usize), label(b.owner as usize)];
+            let message = format!(
+                "they lie in [{}, {}) and [{}, {}) while both are live",
+                a.start, a.end, b.start, b.end
+            );
+            (names, message)
+        });
+        if findings.enough("overlap") {
+            Next::Stop
+        } else {
+            Next::Continue
+        }
+    });
+    Some(rows)
+}
+
+/// The closed runs of half-open segments: ascending, disjoint, without the empty ones. The
+/// numbers of times keep their order and are never negative.
+fn closed(segments: &[(i64, i64)]) -> Vec<(u64, u64)> {
+    let number = |time: i64| (time as u64) ^ (1 << 63);
+    let mut runs: Vec<(u64, u64)> = (segments.iter().filter(|s| s.0 < s.1))
+        .map(|&(lower, upper)| (number(lower), number(upper) - 1))
+        .collect();
+    runs.sort_unstable();
+    runs.dedup_by(|next, kept| {
+        let meets = next.0 <= kept.1;
+        if meets {
+            kept.1 = kept.1.max(next.1);
+        }
+        meets
+    });
+    runs
+}
+
+fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findings) {
+    let at = At::default();
+    let peak = rows.candidates.iter().map(|r| r.end).max().unwrap_or(0);
+    if plan.peak != peak {
+        findings.say("wrong_peak", at, || {
+            format!("the plan says {}, it is {peak}", plan.peak)
+        });
+    }
+    let sized = |r: &Rect| Rect {
+        start: 0,
+        end: r.end - r.start,
+        ..*r
+    };
+    let candidates: Vec<Rect> = rows.candidates.iter().map(sized).collect();
+    let loads = Loads {
+        candidates: &candidates,
+        pairs: &[],
+        pins: &rows.pins,
+    };
+    let proven = loads.bound();
+    let bound = u128::from(plan.bound);
+    let searched = options.strategy == Strategy::Best;
+    if bound < proven || bound > u128::from(peak) {
+        findings.say("wrong_bound", at, || {
+            format!("the plan says {bound}, the load proves {proven}")
+        });
+    } else if bound > proven && !searched {
+        findings.say("unproven_bound", at, || {
+            format!("the plan says {bound}, the load proves {proven}")
+        });
+    }
+    let wrong = match plan.status {
+        Status::Optimal => plan.peak != plan.bound,
+        Status::Feasible => false,
+        Status::Infeasible | Status::Unknown => true,
+    };
+    if wrong {
+        findings.say("wrong_status", at, || {
+            format!(
+                "the plan says {} with peak {} and bound {bound}",
+                plan.status, plan.peak
+            )
+        });
+    }
+}

@@ -1,0 +1,8 @@
+//! The verifier against a naive reading of the rules, and against plans broken on purpose.
+
+mod claims;
+mod mutations;
+mod oracle;
+mod planner;
+mod programs;
+mod raw;
