@@ -120,15 +120,4 @@ impl Code {
         let i = index as usize;
         &self.touches[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
-
-    /// Whether two instructions touch a cell in common that one of them writes.
-    #[cfg(test)]
-    pub(super) fn conflict(&self, a: u32, b: u32) -> bool {
-        self.touches(a).iter().any(|x| {
-            let meets = |y: &Touch| x.first < y.end && y.first < x.end;
-            self.touches(b)
-                .iter()
-                .any(|y| (x.writes || y.writes) && meets(y))
-        })
-    }
 }

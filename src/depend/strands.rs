@@ -47,30 +47,23 @@ impl Strands {
         let mut has_previous = vec![false; blocks];
         next.iter().flatten().for_each(|b| has_previous[b.index()] = true);
 
-        let mut of_block = vec![u32::MAX; blocks];
+        let mut of_block = vec![0; blocks];
         let mut strands: Vec<Strand> = Vec::new();
-        // Heads first. What is left then are cycles that nothing enters; any block may head them.
-        for cyclic in [false, true] {
-            for head in 0..blocks {
-                if of_block[head] != u32::MAX || (has_previous[head] && !cyclic) {
-                    continue;
-                }
-                let mut strand = Strand::default();
-                let mut at = Some(BlockId::new(head));
-                while let Some(block) = at
-                    && of_block[block.index()] == u32::MAX
-                {
-                    of_block[block.index()] = strands.len() as u32;
-                    strand.blocks.push(block);
-                    let range = function.block_range(block);
-                    strand.fenced |= range.clone().any(|i| code.is_fence(i));
-                    if !range.is_empty() {
-                        strand.instructions.push(range);
-                    }
-                    at = next[block.index()];
-                }
-                strands.push(strand);
+        for head in (0..blocks).map(BlockId::new) {
+            if has_previous[head.index()] {
+                continue;
             }
+            let mut strand = Strand::default();
+            let mut at = Some(head);
+            while let Some(block) = at {
+                of_block[block.index()] = strands.len() as u32;
+                strand.blocks.push(block);
+                let range = function.block_range(block);
+                strand.fenced |= range.clone().any(|i| code.is_fence(i));
+                strand.instructions.push(range);
+                at = next[block.index()];
+            }
+            strands.push(strand);
         }
         for s in 0..strands.len() {
             let last = *strands[s].blocks.last().expect("a strand has blocks");
@@ -150,10 +143,10 @@ fn chains(function: &Function) -> Vec<Option<BlockId>> {
         let (first, rest) = function.successors(block).split_first()?;
         rest.iter().all(|b| b == first).then_some(*first)
     };
-    // The distinct predecessors of each block, counted up to 2; a function's start counts as one.
     let mut first_pred = vec![None; blocks];
-    let mut joins = vec![false; blocks];
-    joins[0] = true;
+    // Whether a strand begins: control joins there, or a walk over the graph starts there. The
+    // latter breaks up cycles that nothing enters.
+    let mut joins = roots(function);
     for block in (0..blocks).map(BlockId::new) {
         for succ in function.successors(block) {
             let seen = first_pred[succ.index()].get_or_insert(block);
@@ -164,6 +157,31 @@ fn chains(function: &Function) -> Vec<Option<BlockId>> {
         .map(BlockId::new)
         .map(|b| only(b).filter(|&succ| succ != b && !joins[succ.index()]))
         .collect()
+}
+
+/// Per block whether a walk in layout order over all blocks starts there: the entry, and then
+/// what no earlier start has reached. // L3
+fn roots(function: &Function) -> Vec<bool> {
+    let blocks = function.blocks().len();
+    let mut roots = vec![false; blocks];
+    let mut seen = vec![false; blocks];
+    let mut open = Vec::new();
+    for root in (0..blocks).map(BlockId::new) {
+        if seen[root.index()] {
+            continue;
+        }
+        roots[root.index()] = true;
+        seen[root.index()] = true;
+        open.push(root);
+        while let Some(block) = open.pop() {
+            for succ in function.successors(block) {
+                if !std::mem::replace(&mut seen[succ.index()], true) {
+                    open.push(*succ);
+                }
+            }
+        }
+    }
+    roots
 }
 
 /// Marks the back edges of a depth-first walk from the entry, then from what it does not reach,
