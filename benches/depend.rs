@@ -218,7 +218,10 @@ fn main() {
         "case", "instrs", "accesses", "blocks", "edges", "carried", "s"
     );
     let only = std::env::args().nth(1).filter(|a| !a.starts_with("--"));
-    let wanted = |name: &str| only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+    let wanted = |name: &str| {
+        only.as_ref()
+            .is_none_or(|only| name.contains(only.as_str()))
+    };
     let run = |name: &str, case: fn() -> Case| {
         if wanted(name) {
             case().run(name);
@@ -226,7 +229,9 @@ fn main() {
     };
     run("262145 readers on 6 engines, 1 writer", || readers(6));
     run("straight, 6 engines", || straight(333_334, 1000, 6));
-    run("straight, 6 engines, wide", || straight(333_334, 100_000, 6));
+    run("straight, 6 engines, wide", || {
+        straight(333_334, 100_000, 6)
+    });
     run("straight, 64 engines", || straight(333_334, 1000, 64));
     run("slices and readers of all of them", || cache(500_000));
     run("one loop", || body(333_334));

@@ -94,6 +94,11 @@ impl Code {
         }
     }
 
+    /// How many instructions there are.
+    pub(super) fn instructions(&self) -> u64 {
+        self.engine.len() as u64
+    }
+
     /// How many engines run anything; they are numbered from 0.
     pub(super) fn engines(&self) -> usize {
         self.engines

@@ -33,7 +33,9 @@ impl<'a> Oracle<'a> {
             (0..bytes).map(move |byte| (area, first + base + offset + byte))
         };
         let touched = |accesses: &[crate::ir::Access]| {
-            let each = accesses.iter().flat_map(|a| bytes(a.loc, a.offset, a.bytes));
+            let each = accesses
+                .iter()
+                .flat_map(|a| bytes(a.loc, a.offset, a.bytes));
             each.collect()
         };
         let all = || (0..function.instructions().len()).map(FlatIndex::new);
@@ -145,7 +147,9 @@ impl<'a> Oracle<'a> {
         let walks = self.walks(1, usize::MAX).expect("no limit");
         walks.iter().any(|walk| {
             // Walks without back edges repeat nothing; cut at the first one that does.
-            let forward = walk.windows(2).take_while(|w| !back.contains(&(w[0], w[1])));
+            let forward = walk
+                .windows(2)
+                .take_while(|w| !back.contains(&(w[0], w[1])));
             let trace = self.trace(&walk[..=forward.count()]);
             self.reduction(&trace).contains_key(&(i, j))
         })

@@ -8,6 +8,7 @@
 //!
 //! * **cover**: each block lies in exactly one strand;
 //! * **head**: control enters a strand at its first block only, and leaves it after its last;
+//! * **stages**: an edge never leads to a lower stage;
 //! * **acyclic**: without the back edges, the graph has no cycle, and `rank` grows along edges.
 
 use crate::ir::{BlockId, Function, Instruction};
@@ -19,6 +20,8 @@ use super::code::Code;
 pub(super) struct Strands {
     strands: Vec<Strand>,
     rank: Vec<u32>,
+    stage: Vec<u32>,
+    cyclic: Vec<bool>, // By stage.
     of_instruction: Vec<u32>,
 }
 
@@ -45,7 +48,9 @@ impl Strands {
         let blocks = function.blocks().len();
         let next = chains(function);
         let mut has_previous = vec![false; blocks];
-        next.iter().flatten().for_each(|b| has_previous[b.index()] = true);
+        next.iter()
+            .flatten()
+            .for_each(|b| has_previous[b.index()] = true);
 
         let mut of_block = vec![0; blocks];
         let mut strands: Vec<Strand> = Vec::new();
@@ -77,11 +82,14 @@ impl Strands {
             }
         }
         let rank = rank(&mut strands);
+        let (stage, cyclic) = stages(&strands, &rank);
         let block = |i: &Instruction| of_block[i.block.index()];
         let of_instruction = function.instructions().iter().map(block).collect();
         Strands {
             strands,
             rank,
+            stage,
+            cyclic,
             of_instruction,
         }
     }
@@ -118,6 +126,19 @@ impl Strands {
     /// The position in an order that only back edges go against.
     pub(super) fn rank(&self, strand: u32) -> u32 {
         self.rank[strand as usize]
+    }
+
+    /// The position of a strand's cycles in an order that no edge goes against. Control comes from
+    /// one strand to another only if the stage grows, or if both are of one [`cyclic`] stage.
+    ///
+    /// [`cyclic`]: Strands::cyclic
+    pub(super) fn stage(&self, strand: u32) -> u32 {
+        self.stage[strand as usize]
+    }
+
+    /// Whether control can come back to the strands of a stage.
+    pub(super) fn cyclic(&self, stage: u32) -> bool {
+        self.cyclic[stage as usize]
     }
 
     /// The flat indices of a strand's instructions, in the order in which they run.
@@ -225,4 +246,36 @@ fn rank(strands: &mut [Strand]) -> Vec<u32> {
         }
     }
     rank
+}
+
+/// The strongly connected components in topological order, and which of them have cycles (the
+/// second pass of Kosaraju's algorithm; the first one has left the ranks).
+fn stages(strands: &[Strand], rank: &[u32]) -> (Vec<u32>, Vec<bool>) {
+    let mut by_rank = vec![0; strands.len()];
+    for (strand, &rank) in (0..).zip(rank) {
+        by_rank[rank as usize] = strand;
+    }
+    let mut stage = vec![u32::MAX; strands.len()];
+    let mut cyclic = Vec::new();
+    let mut open = Vec::new();
+    for root in by_rank {
+        if stage[root as usize] != u32::MAX {
+            continue;
+        }
+        let this = cyclic.len() as u32;
+        cyclic.push(false);
+        stage[root as usize] = this;
+        open.push(root);
+        while let Some(strand) = open.pop() {
+            for &pred in &strands[strand as usize].preds {
+                if stage[pred as usize] == u32::MAX {
+                    stage[pred as usize] = this;
+                    open.push(pred);
+                }
+                // An edge inside a component lies on a cycle.
+                cyclic[this as usize] |= stage[pred as usize] == this;
+            }
+        }
+    }
+    (stage, cyclic)
 }
