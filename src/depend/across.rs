@@ -1,40 +1,38 @@
-//! Which meetings of different strands are implied on every path?
+//! The edges across strands that some path needs.
 //!
-//! A meeting (i, j) is needed iff on some path from i to j nothing in between orders the two:
-//! neither another meeting, nor an engine, nor a fence. Whether two instructions meet does not
-//! depend on the path, so the answer does not depend on which other edges were dropped, and the
-//! set of needed edges is unique. A detour can only add instructions in between, so the *simple*
-//! paths decide: those that run through no strand twice, but for the strand of both i and j.
+//! An edge (i, j) is needed iff on some path from i to j nothing in between orders the two:
+//! neither another edge, nor an engine, nor a fence. Whether two instructions touch common bytes
+//! does not depend on the path, so the answer does not depend on which other edges were dropped,
+//! and the set of needed edges is unique. A detour can only add instructions in between, so the
+//! *simple* paths decide: those that run through no strand twice, but for the strand of both i
+//! and j. So every strand is a source once: from it, a walk scans the simple paths, going back by
+//! taking back what it has scanned.
 //!
-//! The question is NP-hard in general: with one diamond per variable and one three-armed branch
-//! per clause, whose arms meet the complement of a literal and j, a path that orders nothing
-//! spells out a satisfying assignment. So the work has a budget, in instructions scanned and in
-//! strands visited. Sources are served cheapest first:
+//! A path ends where it can need nothing more: at a fence, or when every engine has run something
+//! that comes after all that the source shows. The engines of real programs wait for each other
+//! all the time, so most walks end after a few strands.
 //!
-//! * *exactly*, by scanning every simple path from the source to the strands that it meets;
-//! * else *safely*, by scanning, for each strand met, the strands that every path to it runs
-//!   through (its dominators in the graph as seen from the source, after Cooper, Harvey and
-//!   Kennedy, *A Simple, Fast Dominance Algorithm*, 2001): what is ordered there is ordered on
-//!   every path;
-//! * else not at all, and its meetings stay.
-//!
-//! The first answer is D1's; the other two may keep an edge that is implied, never drop one that
-//! is needed. // D1
+//! In general, however, the question is NP-hard: with one diamond per variable and one three-armed
+//! branch per clause, whose arms meet the complement of a literal and j, a path that orders
+//! nothing spells out a satisfying assignment. So walks have a limit, which grows from round to
+//! round until all are done or the effort is spent. What is left then is answered *safely*: its
+//! edges are those of `reach`, less what is ordered by the strands that every path runs through.
+//! That may keep an edge that is implied, but never drops one that is needed. // D1
 
 use super::code::Code;
-use super::reach::Meeting;
-use super::scan::Scan;
-use super::strands::Strands;
+use super::dominators::Dominators;
+use super::pieces::{Piece, Role, sweep};
+use super::reach::{self, Carrier, Meeting};
+use super::scan::{Link, Scan, Wanted};
+use super::strands::{Step, Strands};
 
-/// How much work may be spent on dropping meetings.
+/// How much work may be spent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
     /// Instructions scanned along simple paths.
     pub exact: u64,
-    /// Instructions scanned along dominators.
+    /// Instructions scanned along dominators, and strands visited to find these.
     pub safe: u64,
-    /// Strands visited while looking for paths.
-    pub visits: u64,
 }
 
 impl Effort {
@@ -42,371 +40,275 @@ impl Effort {
     pub(super) fn of(instructions: usize) -> Effort {
         let instructions = instructions as u64;
         Effort {
-            exact: 8 * instructions + (1 << 19),
-            safe: 4 * instructions + (1 << 19),
-            visits: 1 << 24,
+            exact: 8 * instructions + (1 << 17),
+            safe: 4 * instructions + (1 << 17),
         }
     }
 }
 
-/// The meetings that are needed, by the strand of what runs first.
+/// The needed edges, merged.
 pub(super) fn needed(
     code: &Code,
     strands: &Strands,
+    pieces: &[Piece],
     scan: &mut Scan<'_>,
-    mut meetings: Vec<Meeting>,
     mut effort: Effort,
 ) -> Vec<Meeting> {
-    meetings.sort_unstable_by_key(|m| (strands.of(m.from), m.from, m.to));
-    let mut sources: Vec<Source> = Vec::new();
-    let mut rest: &[Meeting] = &meetings;
-    while let Some(first) = rest.first() {
-        let strand = strands.of(first.from);
-        let count = rest.partition_point(|m| strands.of(m.from) == strand);
-        let start = meetings.len() - rest.len();
-        let mut targets: Vec<u32> = rest[..count].iter().map(|m| strands.of(m.to)).collect();
-        targets.sort_unstable();
-        targets.dedup();
-        sources.push(Source {
-            strand,
-            meetings: start..start + count,
-            targets,
+    let mut walk = Walk {
+        code,
+        strands,
+        scan,
+        on_path: vec![false; strands.len()],
+    };
+    let mut pending = sources(code, strands, pieces);
+    let mut needed = Vec::new();
+    // A first limit that most walks in real programs stay below.
+    let mut limit = 1 << 12;
+    while !pending.is_empty() {
+        pending.retain(|source| {
+            let most = effort.exact.min(limit);
+            let (mut left, before) = (most, needed.len());
+            let done = walk.simple_paths(source, &mut left, &mut needed);
+            effort.exact -= most - left;
+            if !done {
+                needed.truncate(before);
+            }
+            !done
         });
-        rest = &rest[count..];
+        if limit >= effort.exact {
+            break;
+        }
+        limit *= 8;
+    }
+    if pending.is_empty() {
+        reach::merge(&mut needed);
+        return needed;
     }
 
-    let mut keep = vec![false; meetings.len()];
-    let mut paths = Paths::new(strands);
-    // What is cheap goes first, so that one tangle does not eat up the effort for all others.
-    let share = |visits: u64, left: usize| visits / left.max(1) as u64;
-    let mut ways = Vec::new();
-    for (done, source) in sources.iter().enumerate() {
-        let mut visits = share(effort.visits, sources.len() - done);
-        effort.visits -= visits;
-        let mut cost = 0;
-        let known = paths.simple(source, &mut visits, |path| {
-            cost += paths_cost(strands, path);
-            cost <= effort.exact
-        });
-        effort.visits += visits;
-        ways.push((if known { cost } else { u64::MAX }, done));
-    }
-    ways.sort_unstable();
-    let mut left = Vec::new();
-    for (cost, number) in ways {
-        let source = &sources[number];
-        if cost > effort.exact {
-            left.push(number);
+    let mut is_pending = vec![false; strands.len()];
+    pending
+        .iter()
+        .for_each(|s| is_pending[s.strand as usize] = true);
+    let mut met = reach::meetings(pieces, strands, Wanted::Reduced, |s| is_pending[s as usize]);
+    met.sort_unstable_by_key(|m| (strands.of(m.from), m.from, m.to));
+    let mut dominators = Dominators::new(strands);
+    let mut rest: &[Meeting] = &met;
+    for source in &pending {
+        let before = rest.partition_point(|m| strands.of(m.from) < source.strand);
+        rest = &rest[before..];
+        let count = rest.partition_point(|m| strands.of(m.from) == source.strand);
+        let (own, others) = rest.split_at(count);
+        rest = others;
+        let mut found = Vec::new();
+        let targets = own.iter().map(|m| strands.of(m.to));
+        let done = dominators.find(source.strand, targets, &mut effort.safe)
+            && walk.dominators(source, &dominators, &mut effort.safe, &mut found);
+        if !done {
+            needed.extend_from_slice(own);
             continue;
         }
-        effort.exact -= cost;
-        let mut unlimited = u64::MAX;
-        let mut found = Marks::new(&meetings, source, &mut keep);
-        paths.simple(source, &mut unlimited, |path| {
-            found.scan(code, strands, scan, path);
-            true
-        });
+        found.sort_unstable();
+        let kept = |m: &&Meeting| found.binary_search(&(m.from, m.to)).is_ok();
+        needed.extend(own.iter().filter(kept));
     }
-    for number in left {
-        let source = &sources[number];
-        let chains = paths.dominators(source, &mut effort.visits);
-        let cost = chains
-            .iter()
-            .map(|path| paths_cost(strands, path))
-            .sum::<u64>();
-        if chains.is_empty() || cost > effort.safe {
-            keep[source.meetings.clone()].fill(true);
-            continue;
-        }
-        effort.safe -= cost;
-        let mut found = Marks::new(&meetings, source, &mut keep);
-        for path in &chains {
-            found.scan(code, strands, scan, path);
-        }
-    }
-    let mut keep = keep.into_iter();
-    meetings.retain(|_| keep.next() == Some(true));
-    meetings
+    reach::merge(&mut needed);
+    needed
 }
 
-/// A strand with the meetings that begin in it.
+/// A strand that shows something to others that come later.
 struct Source {
     strand: u32,
-    meetings: std::ops::Range<usize>,
-    targets: Vec<u32>,
+    /// Per engine that may have to wait, and engine that it waits for: the position in the strand
+    /// of the last instruction of the latter that it may have to wait for.
+    waits: Vec<(u32, u32, u32)>,
+    /// No later stage has anything to do with the strand.
+    last_stage: u32,
 }
 
-fn paths_cost(strands: &Strands, path: &[u32]) -> u64 {
-    path.iter()
-        .map(|&strand| u64::from(strands.size(strand)))
-        .sum()
-}
-
-/// The meetings of one source that were found to be needed.
-struct Marks<'a> {
-    meetings: &'a [Meeting],
-    keep: &'a mut [bool],
-    trace: Vec<u32>,
-}
-
-impl<'a> Marks<'a> {
-    fn new(meetings: &'a [Meeting], source: &Source, keep: &'a mut [bool]) -> Marks<'a> {
-        Marks {
-            meetings: &meetings[source.meetings.clone()],
-            keep: &mut keep[source.meetings.clone()],
-            trace: Vec::new(),
+/// The strands that show something to later ones, and what they show, by strand.
+fn sources(code: &Code, strands: &Strands, pieces: &[Piece]) -> Vec<Source> {
+    let engines = code.engines();
+    let at = |strand: u32, waiting: usize, other: u32| {
+        (strand as usize * engines + waiting) * engines + other as usize
+    };
+    let mut shown = vec![0; strands.len() * engines * engines]; // 0, or the position + 1.
+    let mut last_stage = vec![0; strands.len()];
+    // By engine: one more than the last stage that reads or writes the cells at hand first.
+    let (mut reads, mut writes) = (vec![0; engines], vec![0; engines]);
+    sweep(pieces, |over| {
+        reads.fill(0);
+        writes.fill(0);
+        for piece in over.iter().filter(|p| p.role.is_first()) {
+            let table = if piece.role == Role::FirstRead {
+                &mut reads
+            } else {
+                &mut writes
+            };
+            let stage = &mut table[piece.engine as usize];
+            *stage = (strands.stage(piece.strand) + 1).max(*stage);
         }
-    }
-
-    /// Marks the edges that the code along a path needs, from its first strand to its others.
-    fn scan(&mut self, code: &Code, strands: &Strands, scan: &mut Scan<'_>, path: &[u32]) {
-        let trace = &mut self.trace;
-        trace.clear();
-        let (source, rest) = path.split_first().expect("a path has a source");
-        trace.extend(strands.instructions(*source));
-        let fence = trace.iter().rposition(|&i| code.is_fence(i));
-        trace.drain(..fence.map_or(0, |at| at + 1));
-        let own = trace.len();
-        for &strand in rest {
-            // Only the last one may have a fence, and nothing after the fence matters.
-            trace.extend(
-                strands
-                    .instructions(strand)
-                    .take_while(|&i| !code.is_fence(i)),
-            );
-        }
-        scan.run(trace, |link| {
-            if link.from < own && own <= link.to {
-                let pair = (trace[link.from], trace[link.to]);
-                let at = self
-                    .meetings
-                    .binary_search_by_key(&pair, |m| (m.from, m.to));
-                // Other strands on the path are no targets if what meets them is hidden first.
-                if let Ok(at) = at {
-                    self.keep[at] = true;
+        for piece in over.iter().filter(|p| !p.role.is_first()) {
+            let own = strands.stage(piece.strand);
+            for waiting in (0..engines).filter(|&e| e != piece.engine as usize) {
+                let mut end = writes[waiting];
+                if piece.role == Role::LastWrite {
+                    end = end.max(reads[waiting]);
+                }
+                if end > own + 1 || (end == own + 1 && strands.cyclic(own)) {
+                    let shown = &mut shown[at(piece.strand, waiting, piece.engine)];
+                    *shown = piece.position.saturating_add(1).max(*shown);
+                    let last = &mut last_stage[piece.strand as usize];
+                    *last = (end - 1).max(*last);
                 }
             }
-        });
+        }
+    });
+    let mut sources = Vec::new();
+    for strand in 0..strands.len() as u32 {
+        let mut waits = Vec::new();
+        for waiting in 0..engines {
+            for other in 0..engines as u32 {
+                let shown = shown[at(strand, waiting, other)];
+                if shown > 0 {
+                    waits.push((waiting as u32, other, shown - 1));
+                }
+            }
+        }
+        if !waits.is_empty() {
+            sources.push(Source {
+                strand,
+                waits,
+                last_stage: last_stage[strand as usize],
+            });
+        }
     }
+    sources
 }
 
-/// Finds paths; keeps its memory from one source to the next.
-struct Paths<'a> {
+/// Walks from a source, scanning as it goes.
+struct Walk<'a, 'code> {
+    code: &'a Code,
     strands: &'a Strands,
-    target: Vec<bool>, // By strand, for the source at hand.
-    useful: Vec<bool>, // By strand: whether a target can be reached from it.
+    scan: &'a mut Scan<'code>,
+    on_path: Vec<bool>,
 }
 
-impl<'a> Paths<'a> {
-    fn new(strands: &'a Strands) -> Paths<'a> {
-        Paths {
-            strands,
-            target: vec![false; strands.len()],
-            useful: vec![false; strands.len()],
-        }
+impl Walk<'_, '_> {
+    /// Finds the edges that some simple path needs; whether the limit was enough.
+    fn simple_paths(&mut self, source: &Source, left: &mut u64, found: &mut Vec<Meeting>) -> bool {
+        let strands = self.strands;
+        let steps = |strand| strands.succs(strand);
+        self.run(source, steps, left, |link, carried| {
+            found.push(Meeting {
+                from: link.from_index,
+                to: link.to_index,
+                kind: link.kind,
+                carried,
+            });
+        })
     }
 
-    /// Finds the strands between a source and its targets.
-    ///
-    /// A strand with a fence ends every path, and so does the source when it is met again.
-    fn aim(&mut self, source: &Source, visits: &mut u64) -> bool {
-        self.target.fill(false);
-        self.useful.fill(false);
-        let mut open = Vec::new();
-        for &target in &source.targets {
-            self.target[target as usize] = true;
-            self.useful[target as usize] = true;
-            open.push(target);
-        }
-        while let Some(strand) = open.pop() {
-            for &pred in self.strands.preds(strand) {
-                if !spend(visits) {
-                    return false;
-                }
-                if pred != source.strand
-                    && !self.useful[pred as usize]
-                    && !self.strands.fenced(pred)
-                {
-                    self.useful[pred as usize] = true;
-                    open.push(pred);
-                }
-            }
-        }
-        true
-    }
-
-    /// Visits simple paths from a source, so that every simple path to a target begins one.
-    ///
-    /// Returns whether these were all: neither did the visits run out nor did `visit` say stop.
-    fn simple(
+    /// Finds the pairs that the strands on every path do not order; whether the limit was enough.
+    fn dominators(
         &mut self,
         source: &Source,
-        visits: &mut u64,
-        mut visit: impl FnMut(&[u32]) -> bool,
+        tree: &Dominators<'_>,
+        left: &mut u64,
+        found: &mut Vec<(u32, u32)>,
     ) -> bool {
-        if !self.aim(source, visits) {
+        let steps = |strand| tree.steps(strand);
+        self.run(source, steps, left, |link, _| {
+            found.push((link.from_index, link.to_index));
+        })
+    }
+
+    /// Scans the paths that `steps` spans, none of them through a strand twice, and reports the
+    /// edges from the source to what follows.
+    fn run<'s>(
+        &mut self,
+        source: &Source,
+        steps: impl Fn(u32) -> &'s [Step],
+        left: &mut u64,
+        mut found: impl FnMut(&Link, Option<Carrier>),
+    ) -> bool {
+        let (code, strands) = (self.code, self.strands);
+        if !spend(left, strands.size(source.strand)) {
             return false;
         }
-        let mut path = vec![source.strand];
-        let mut on_path = vec![false; self.strands.len()];
-        // Per strand on the path: the next step to try, and whether one was taken.
-        let mut steps = vec![(0, false)];
-        while let Some((step, extended)) = steps.last_mut() {
-            let at = *path.last().expect("as long as the steps");
-            let ended = path.len() > 1 && (at == source.strand || self.strands.fenced(at));
-            let next = self.strands.succs(at).get(*step).filter(|_| !ended);
-            if let Some(next) = next {
-                *step += 1;
-                if !spend(visits) {
-                    return false;
-                }
-                if self.useful[next.to as usize] && !on_path[next.to as usize] {
-                    *extended = true;
-                    on_path[next.to as usize] = true;
-                    path.push(next.to);
-                    steps.push((0, false));
+        self.on_path.fill(false);
+        self.scan.begin(2 * code.instructions());
+        // Only what follows the last fence is shown; positions keep counting from the start.
+        self.scan
+            .extend(strands.instructions(source.strand), |_| {});
+        let own = self.scan.positions();
+        let mut path = vec![Frame {
+            strand: source.strand,
+            step: 0,
+            carried: None,
+            checkpoint: self.scan.checkpoint(),
+        }];
+        while let Some(frame) = path.last_mut() {
+            let Some(&step) = steps(frame.strand).get(frame.step) else {
+                self.on_path[frame.strand as usize] = false;
+                path.pop();
+                if let Some(above) = path.last() {
+                    self.scan.roll_back(&above.checkpoint);
                 }
                 continue;
+            };
+            frame.step += 1;
+            if self.on_path[step.to as usize] || strands.stage(step.to) > source.last_stage {
+                continue;
             }
-            if !*extended {
-                let last = path.iter().rposition(|&s| self.target[s as usize]);
-                if let Some(last) = last.filter(|&last| last > 0)
-                    && !visit(&path[..=last])
-                {
-                    return false;
+            if !spend(left, strands.size(step.to).saturating_add(1)) {
+                return false;
+            }
+            let carried = if step.back {
+                Some(Carrier::over(frame.carried, strands, step.to))
+            } else {
+                frame.carried
+            };
+            let before_fence = strands
+                .instructions(step.to)
+                .take_while(|&i| !code.is_fence(i));
+            self.scan.extend(before_fence, |link| {
+                if link.from < own {
+                    found(&link, carried);
                 }
+            });
+            let ended = step.to == source.strand
+                || strands.fenced(step.to)
+                || source.waits.iter().all(|&(waiting, other, at)| {
+                    self.scan
+                        .covers(waiting as usize, other as usize, at as usize)
+                });
+            if ended {
+                self.scan.roll_back(&frame.checkpoint);
+            } else {
+                self.on_path[step.to as usize] = true;
+                path.push(Frame {
+                    strand: step.to,
+                    step: 0,
+                    carried,
+                    checkpoint: self.scan.checkpoint(),
+                });
             }
-            on_path[at as usize] = false;
-            path.pop();
-            steps.pop();
         }
         true
     }
-
-    /// For each target the strands that every path from the source to it runs through, unless the
-    /// visits run out; chains that begin others are left out.
-    fn dominators(&mut self, source: &Source, visits: &mut u64) -> Vec<Vec<u32>> {
-        if !self.aim(source, visits) {
-            return Vec::new();
-        }
-        // The source is met again as a node of its own, which comes after all strands.
-        let again = self.strands.len() as u32;
-        let Some(postorder) = self.postorder(source.strand, again, visits) else {
-            return Vec::new();
-        };
-        const NONE: u32 = u32::MAX;
-        let mut number = vec![NONE; again as usize + 1];
-        for (n, &node) in (0..).zip(&postorder) {
-            number[node as usize] = n;
-        }
-        // Cooper, Harvey and Kennedy: nodes by postorder number, the source has the greatest.
-        let root = postorder.len() as u32 - 1;
-        let mut above = vec![NONE; postorder.len()];
-        above[root as usize] = root;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for n in (0..root).rev() {
-                let node = postorder[n as usize];
-                let strand = if node == again { source.strand } else { node };
-                let mut new = NONE;
-                for &pred in self.strands.preds(strand) {
-                    if !spend(visits) {
-                        return Vec::new();
-                    }
-                    let fenced = self.strands.fenced(pred) && pred != source.strand;
-                    let mut other = number[pred as usize];
-                    if other == NONE || fenced || above[other as usize] == NONE {
-                        continue;
-                    }
-                    while new != NONE && new != other {
-                        if new < other {
-                            new = above[new as usize];
-                        } else {
-                            other = above[other as usize];
-                        }
-                    }
-                    new = other;
-                }
-                changed |= above[n as usize] != new;
-                above[n as usize] = new;
-            }
-        }
-        let chain = |mut n: u32| {
-            let mut chain = vec![n];
-            while n != root {
-                n = above[n as usize];
-                chain.push(n);
-            }
-            chain.reverse();
-            chain
-        };
-        let ends = source.targets.iter().map(|&target| {
-            let node = if target == source.strand {
-                again
-            } else {
-                target
-            };
-            number[node as usize]
-        });
-        let mut inner = vec![false; postorder.len()]; // Begins the chain of another target.
-        let chains: Vec<Vec<u32>> = ends.map(chain).collect();
-        for chain in &chains {
-            let above_end = chain[..chain.len() - 1].iter().rev();
-            for &n in above_end.take_while(|&&n| n != root) {
-                if std::mem::replace(&mut inner[n as usize], true) {
-                    break;
-                }
-            }
-        }
-        let strand = |n: &u32| match postorder[*n as usize] {
-            node if node == again => source.strand,
-            node => node,
-        };
-        chains
-            .iter()
-            .filter(|chain| !inner[chain[chain.len() - 1] as usize])
-            .map(|chain| chain.iter().map(strand).collect())
-            .collect()
-    }
-
-    /// The useful strands in an order in which each comes after what is first reached from it;
-    /// the source is the last.
-    fn postorder(&self, source: u32, again: u32, visits: &mut u64) -> Option<Vec<u32>> {
-        let mut seen = vec![false; again as usize + 1];
-        seen[source as usize] = true;
-        let mut path = vec![(source, 0)];
-        let mut order = Vec::new();
-        while let Some((at, step)) = path.last_mut() {
-            let at = *at;
-            let ended = at == again || (self.strands.fenced(at) && at != source);
-            let next = if ended {
-                None
-            } else {
-                self.strands.succs(at).get(*step)
-            };
-            let Some(next) = next else {
-                order.push(at);
-                path.pop();
-                continue;
-            };
-            *step += 1;
-            if !spend(visits) {
-                return None;
-            }
-            let to = if next.to == source { again } else { next.to };
-            if self.useful[next.to as usize] && !seen[to as usize] {
-                seen[to as usize] = true;
-                path.push((to, 0));
-            }
-        }
-        Some(order)
-    }
 }
 
-/// Takes one; whether there was one left.
-fn spend(visits: &mut u64) -> bool {
-    let left = visits.checked_sub(1);
-    *visits = left.unwrap_or(0);
-    left.is_some()
+/// A strand on the path.
+struct Frame {
+    strand: u32,
+    step: usize, // The next one to take.
+    carried: Option<Carrier>,
+    checkpoint: super::scan::Checkpoint, // After the strand.
+}
+
+/// Takes an amount, if there is so much left.
+pub(super) fn spend(left: &mut u64, amount: u32) -> bool {
+    let enough = left.checked_sub(u64::from(amount));
+    *left = enough.unwrap_or(*left);
+    enough.is_some()
 }

@@ -94,6 +94,11 @@ impl Code {
         }
     }
 
+    /// How many instructions there are.
+    pub(super) fn instructions(&self) -> u64 {
+        self.engine.len() as u64
+    }
+
     /// How many engines run anything; they are numbered from 0.
     pub(super) fn engines(&self) -> usize {
         self.engines
@@ -119,16 +124,5 @@ impl Code {
     pub(super) fn touches(&self, index: u32) -> &[Touch] {
         let i = index as usize;
         &self.touches[self.starts[i] as usize..self.starts[i + 1] as usize]
-    }
-
-    /// Whether two instructions touch a cell in common that one of them writes.
-    #[cfg(test)]
-    pub(super) fn conflict(&self, a: u32, b: u32) -> bool {
-        self.touches(a).iter().any(|x| {
-            let meets = |y: &Touch| x.first < y.end && y.first < x.end;
-            self.touches(b)
-                .iter()
-                .any(|y| (x.writes || y.writes) && meets(y))
-        })
     }
 }

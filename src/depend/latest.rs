@@ -9,6 +9,8 @@
 //! It is a segment tree with delayed updates (Bentley 1977 and folklore): what covers a node as a
 //! whole is kept there and handed to its children when someone looks below.
 //!
+//! Changes since a checkpoint can be taken back; each checkpoint remembers a node once.
+//!
 //! # Invariants
 //!
 //! * **summary**: a node's `writes` and `reads` are the greatest of its cells, delayed updates of
@@ -26,7 +28,23 @@ pub(super) struct Latest {
     delayed_write: Vec<(Time, u32)>, // By inner node: when and by which engine.
     delayed_reads: Vec<Time>,        // By inner node and engine.
     delayed: Vec<bool>,              // By inner node: whether there is anything to hand on.
+    // Checkpoints: what nodes held before they were changed, oldest first.
+    saved: Vec<Saved>,
+    saved_rows: Vec<Time>,
+    saved_at: Vec<u32>, // By node: the checkpoint under which it was saved last.
+    checkpoint: u32,    // 0: none, nothing is saved.
+    checkpoints: u32,
 }
+
+struct Saved {
+    node: u32,
+    delayed_write: (Time, u32),
+    delayed: bool,
+}
+
+/// A state to come back to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Checkpoint(usize);
 
 impl Latest {
     pub(super) fn new(cells: u32, engines: usize) -> Latest {
@@ -39,16 +57,90 @@ impl Latest {
             delayed_write: vec![(0, 0); leaves],
             delayed_reads: vec![0; leaves * engines],
             delayed: vec![false; leaves],
+            saved: Vec::new(),
+            saved_rows: Vec::new(),
+            saved_at: Vec::new(),
+            checkpoint: 0,
+            checkpoints: 0,
         }
     }
 
-    /// Forgets everything.
+    /// Forgets everything, checkpoints too.
     pub(super) fn clear(&mut self) {
+        self.commit();
         self.writes.fill(0);
         self.reads.fill(0);
         self.delayed_write.fill((0, 0));
         self.delayed_reads.fill(0);
         self.delayed.fill(false);
+    }
+
+    /// Forgets the checkpoints; nothing can be taken back any more.
+    pub(super) fn commit(&mut self) {
+        self.saved.clear();
+        self.saved_rows.clear();
+        self.checkpoint = 0;
+    }
+
+    /// Remembers the state as it is now.
+    pub(super) fn checkpoint(&mut self) -> Checkpoint {
+        if self.checkpoints == u32::MAX {
+            self.saved_at.fill(0);
+            self.checkpoints = 0;
+        }
+        self.checkpoints += 1;
+        self.checkpoint = self.checkpoints;
+        self.saved_at
+            .resize(self.writes.len() / self.engines.max(1), 0);
+        Checkpoint(self.saved.len())
+    }
+
+    /// Takes back what has changed since a checkpoint, which stays one.
+    pub(super) fn roll_back(&mut self, to: Checkpoint) {
+        let engines = self.engines;
+        while self.saved.len() > to.0 {
+            let saved = self.saved.pop().expect("longer than the checkpoint");
+            let node = saved.node as usize;
+            let row = node * engines..(node + 1) * engines;
+            let inner = node < self.delayed.len();
+            let mut take = |table: &mut [Time]| {
+                let at = self.saved_rows.len() - engines;
+                table.copy_from_slice(&self.saved_rows[at..]);
+                self.saved_rows.truncate(at);
+            };
+            if inner {
+                take(&mut self.delayed_reads[row.clone()]);
+                self.delayed_write[node] = saved.delayed_write;
+                self.delayed[node] = saved.delayed;
+            }
+            take(&mut self.reads[row.clone()]);
+            take(&mut self.writes[row]);
+        }
+        self.checkpoint();
+    }
+
+    /// Called before a node changes.
+    fn save(&mut self, node: usize) {
+        if self.checkpoint == 0 || self.saved_at[node] == self.checkpoint {
+            return;
+        }
+        self.saved_at[node] = self.checkpoint;
+        let row = node * self.engines..(node + 1) * self.engines;
+        let inner = node < self.delayed.len();
+        self.saved_rows.extend_from_slice(&self.writes[row.clone()]);
+        self.saved_rows.extend_from_slice(&self.reads[row.clone()]);
+        if inner {
+            self.saved_rows.extend_from_slice(&self.delayed_reads[row]);
+        }
+        self.saved.push(Saved {
+            node: node as u32,
+            delayed_write: if inner {
+                self.delayed_write[node]
+            } else {
+                (0, 0)
+            },
+            delayed: inner && self.delayed[node],
+        });
     }
 
     /// Raises `writes` and `reads`, by engine, to the latest of the cells `[first, end)`.
@@ -92,6 +184,7 @@ impl Latest {
     }
 
     fn write_node(&mut self, node: usize, engine: usize, time: Time) {
+        self.save(node);
         let row = node * self.engines..(node + 1) * self.engines;
         self.writes[row.clone()].fill(0);
         self.writes[row.start + engine] = time;
@@ -104,6 +197,7 @@ impl Latest {
     }
 
     fn read_node(&mut self, node: usize, engine: usize, time: Time) {
+        self.save(node);
         self.reads[node * self.engines + engine] = time;
         if node < self.delayed.len() {
             self.delayed_reads[node * self.engines + engine] = time;
@@ -127,6 +221,7 @@ impl Latest {
         if !self.delayed[node] {
             return;
         }
+        self.save(node);
         self.delayed[node] = false;
         let (time, engine) = std::mem::take(&mut self.delayed_write[node]);
         for child in [2 * node, 2 * node + 1] {
@@ -158,6 +253,7 @@ impl Latest {
         if self.delayed[node] {
             return; // It lies within the change, which has summed it already.
         }
+        self.save(node);
         let engines = self.engines;
         for table in [&mut self.writes, &mut self.reads] {
             let (above, below) = table.split_at_mut(2 * node * engines);
@@ -209,12 +305,22 @@ mod tests {
             let engines = u.int_in_range(1..=3)?;
             let mut tree = Latest::new(cells, engines);
             let mut row = vec![(vec![0; engines], vec![0; engines]); cells as usize];
+            let mut checkpoints = Vec::new();
             for time in 1..=u.int_in_range(1..=20)? {
                 let first = u.int_in_range(0..=cells - 1)?;
                 let end = u.int_in_range(first + 1..=cells)?;
                 let span = &mut row[first as usize..end as usize];
                 let engine = u.choose_index(engines)?;
-                match u.int_in_range(0..=2)? {
+                match u.int_in_range(0..=4)? {
+                    3 => {
+                        checkpoints.push((tree.checkpoint(), row.clone()));
+                    }
+                    4 if !checkpoints.is_empty() => {
+                        let to = u.choose_index(checkpoints.len())?;
+                        checkpoints.truncate(to + 1);
+                        tree.roll_back(checkpoints[to].0);
+                        row = checkpoints[to].1.clone();
+                    }
                     0 => {
                         tree.write(first, end, engine, time);
                         for (writes, reads) in span {

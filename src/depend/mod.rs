@@ -19,8 +19,10 @@
 //! code       a function as engines, fences and runs of cells
 //! strands    the control-flow graph, straight-line code joined
 //! scan       the edges of straight-line code               (on `latest`)
-//! reach      what meets across strands                     (on `cover`)
-//! across     what of that is implied on every path
+//! pieces     what a strand shows the others                (on `cover`)
+//! across     what some path across strands needs           (on `scan`)
+//! reach      what meets across strands, needed or not
+//! dominators what every path runs through
 //! conflicts  the same bytes on several cores
 //! ```
 //!
@@ -31,8 +33,10 @@
 mod across;
 mod code;
 mod cover;
+mod dominators;
 mod latest;
 mod layout;
+mod pieces;
 mod reach;
 mod scan;
 mod strands;
@@ -50,6 +54,7 @@ use crate::plan::{Dependence, DependenceKind, Site};
 use across::Effort;
 use code::Code;
 pub use layout::Layout;
+use pieces::pieces;
 use scan::{Scan, Wanted};
 use strands::Strands;
 
@@ -125,26 +130,26 @@ pub fn named(edges: &[Edge], core: u32, function: &Function) -> Vec<Dependence> 
 
 fn edges(function: &Function, code: &Code, wanted: Wanted, effort: Effort) -> Vec<Edge> {
     let strands = Strands::new(function, code);
-    let mut edges = Vec::new();
     let mut scan = Scan::new(code, wanted);
-    let mut trace = Vec::new();
+    let mut edges = Vec::new();
     for strand in 0..strands.len() as u32 {
-        trace.clear();
-        trace.extend(strands.instructions(strand));
-        scan.run(&trace, |link| {
+        scan.begin(code.instructions());
+        scan.extend(strands.instructions(strand), |link| {
             edges.push(Edge {
-                from: FlatIndex(trace[link.from]),
-                to: FlatIndex(trace[link.to]),
+                from: FlatIndex(link.from_index),
+                to: FlatIndex(link.to_index),
                 kind: link.kind,
                 header: None,
             });
         });
     }
-    let mut meetings = reach::meetings(code, &strands, wanted);
-    if wanted == Wanted::Reduced {
-        meetings = across::needed(code, &strands, &mut scan, meetings, effort);
-    }
-    edges.extend(meetings.iter().map(|meeting| Edge {
+    let pieces = pieces(code, &strands);
+    let across = if wanted == Wanted::Reduced {
+        across::needed(code, &strands, &pieces, &mut scan, effort)
+    } else {
+        reach::meetings(&pieces, &strands, wanted, |_| true)
+    };
+    edges.extend(across.iter().map(|meeting| Edge {
         from: FlatIndex(meeting.from),
         to: FlatIndex(meeting.to),
         kind: meeting.kind,

@@ -141,6 +141,20 @@ impl<'a> Oracle<'a> {
             .find(|&(p, q)| !ordered[p][q])
     }
 
+    /// Whether a walk leads from one instruction to another over forward edges only, with nothing
+    /// in between that has to stay between the two.
+    pub(super) fn forward(&self, back: &BTreeSet<(BlockId, BlockId)>, i: u32, j: u32) -> bool {
+        let walks = self.walks(1, usize::MAX).expect("no limit");
+        walks.iter().any(|walk| {
+            // Walks without back edges repeat nothing; cut at the first one that does.
+            let forward = walk
+                .windows(2)
+                .take_while(|w| !back.contains(&(w[0], w[1])));
+            let trace = self.trace(&walk[..=forward.count()]);
+            self.reduction(&trace).contains_key(&(i, j))
+        })
+    }
+
     /// The back edges of a depth-first walk over blocks. // D1
     pub(super) fn back_edges(&self) -> BTreeSet<(BlockId, BlockId)> {
         fn visit(

@@ -1,10 +1,7 @@
 //! Which accesses of one strand meet which accesses of another, along some path?
 //!
-//! A strand shows the rest of the function, per cell, only its first reads (one per engine) and
-//! its first write, and after its last fence its last write and its last reads (one per engine).
-//! These *pieces* are found with interval sets, so that their number is in proportion to the
-//! accesses. A sweep over the cells then takes the pieces that lie over each run of cells and
-//! follows every last access forward through the graph until something hides it:
+//! A sweep over the cells takes the pieces that lie over each run of cells and follows every last
+//! access forward through the graph until something hides it:
 //!
 //! * a write hides everything before it, and so does a fence;
 //! * a read hides a write from later writes, which wait for the read;
@@ -13,15 +10,11 @@
 //! What is hidden is ordered along that path through the access that hides it. So the result has
 //! every edge that some path needs, and perhaps some that other edges imply.
 //!
-//! The cost, after sorting, is that of the walks: runs of cells times strands in the worst case,
-//! nothing for a function that is one strand without a loop.
-
-use std::collections::BTreeSet;
+//! The cost, after sorting, is that of the walks: runs of cells times strands in the worst case.
 
 use crate::plan::DependenceKind;
 
-use super::code::Code;
-use super::cover::Cover;
+use super::pieces::{Piece, Role, sweep};
 use super::scan::Wanted;
 use super::strands::Strands;
 
@@ -38,147 +31,61 @@ pub(super) struct Meeting {
     pub carried: Option<Carrier>,
 }
 
-/// The strand at which a back edge arrives; the outermost loop comes first.
+/// The back edges on a path: fewer come first, and among as many the outermost header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Carrier {
+    count: u32,
     rank: u32,
-    /// The strand.
+    /// The strand at which the outermost of them arrives.
     pub strand: u32,
 }
 
-/// What a strand shows of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Role {
-    FirstRead,
-    FirstWrite,
-    LastWrite,
-    LastRead,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    first: u32,
-    end: u32,
-    strand: u32,
-    role: Role,
-    index: u32,
-    position: u32, // In the strand.
-    engine: u32,
-}
-
-/// The meetings across strands, one per ordered pair of instructions, sorted by `(from, to)`.
-pub(super) fn meetings(code: &Code, strands: &Strands, wanted: Wanted) -> Vec<Meeting> {
-    let mut pieces = Vec::new();
-    for strand in 0..strands.len() as u32 {
-        if !strands.preds(strand).is_empty() {
-            first_accesses(code, strands, strand, &mut pieces);
-        }
-        if !strands.succs(strand).is_empty() {
-            last_accesses(code, strands, strand, &mut pieces);
+impl Carrier {
+    /// What carries a path that `carried` carries and that goes on over a back edge to `strand`.
+    pub(super) fn over(carried: Option<Carrier>, strands: &Strands, strand: u32) -> Carrier {
+        let rank = strands.rank(strand);
+        match carried {
+            None => Carrier {
+                count: 1,
+                rank,
+                strand,
+            },
+            Some(before) => {
+                let (rank, strand) = (before.rank, before.strand).min((rank, strand));
+                Carrier {
+                    count: before.count + 1,
+                    rank,
+                    strand,
+                }
+            }
         }
     }
-    pieces.sort_unstable_by_key(|p| (p.strand, p.role, p.index, p.first));
+}
+
+/// Leaves one meeting per ordered pair, of the strongest kind and over the fewest back edges, and
+/// sorts them.
+pub(super) fn merge(meetings: &mut Vec<Meeting>) {
+    meetings.sort_unstable();
+    meetings.dedup_by(|next, kept| {
+        let same = (next.from, next.to) == (kept.from, kept.to);
+        if same {
+            kept.carried = kept.carried.min(next.carried);
+        }
+        same
+    });
+}
+
+/// The meetings that begin in strands that `from` admits, merged.
+pub(super) fn meetings(
+    pieces: &[Piece],
+    strands: &Strands,
+    wanted: Wanted,
+    from: impl Fn(u32) -> bool,
+) -> Vec<Meeting> {
     let mut walks = Walks::new(strands, wanted);
-    sweep(&pieces, |over| walks.cell(over));
-    walks.merge();
+    sweep(pieces, |over| walks.cell(over, &from));
+    merge(&mut walks.found);
     walks.found
-}
-
-fn first_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<Piece>) {
-    let mut written = Cover::default();
-    let mut read = vec![Cover::default(); code.engines()];
-    for (position, index) in (0..).zip(strands.instructions(strand)) {
-        let Some(engine) = code.engine(index) else {
-            return; // What follows waits for the fence.
-        };
-        let mut add = |role, first, end| {
-            pieces.push(Piece {
-                first,
-                end,
-                strand,
-                role,
-                index,
-                position,
-                engine: engine as u32,
-            });
-        };
-        let touches = code.touches(index);
-        for touch in touches.iter().filter(|t| !t.writes) {
-            read[engine].claim(touch.first, touch.end, |first, end| {
-                written.missing(first, end, |first, end| add(Role::FirstRead, first, end));
-            });
-        }
-        for touch in touches.iter().filter(|t| t.writes) {
-            written.claim(touch.first, touch.end, |first, end| {
-                add(Role::FirstWrite, first, end);
-            });
-        }
-    }
-}
-
-fn last_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<Piece>) {
-    let mut written = Cover::default();
-    let mut read = vec![Cover::default(); code.engines()];
-    let mut position = strands.size(strand);
-    for index in strands.instructions(strand).rev() {
-        position -= 1;
-        let Some(engine) = code.engine(index) else {
-            return; // The fence has waited for what precedes it.
-        };
-        let mut add = |role, first, end| {
-            pieces.push(Piece {
-                first,
-                end,
-                strand,
-                role,
-                index,
-                position,
-                engine: engine as u32,
-            });
-        };
-        let touches = code.touches(index);
-        for touch in touches.iter().filter(|t| t.writes) {
-            written.claim(touch.first, touch.end, |first, end| {
-                add(Role::LastWrite, first, end);
-            });
-        }
-        for touch in touches.iter().filter(|t| !t.writes) {
-            read[engine].claim(touch.first, touch.end, |first, end| {
-                written.missing(first, end, |first, end| add(Role::LastRead, first, end));
-            });
-        }
-    }
-}
-
-/// Visits each run of cells over which the same pieces lie, with these pieces in their order.
-fn sweep(pieces: &[Piece], mut visit: impl FnMut(&[Piece])) {
-    let mut events: Vec<(u32, bool, u32)> = Vec::with_capacity(2 * pieces.len());
-    for (number, piece) in pieces.iter().enumerate() {
-        events.push((piece.first, true, number as u32));
-        events.push((piece.end, false, number as u32));
-    }
-    events.sort_unstable();
-    let mut active = BTreeSet::new();
-    let mut over = Vec::new();
-    let mut first_ones = 0; // How many of the active are first accesses.
-    let mut events = events.into_iter().peekable();
-    while let Some((cell, begins, number)) = events.next() {
-        let piece = &pieces[number as usize];
-        let is_first = usize::from(piece.role <= Role::FirstWrite);
-        if begins {
-            active.insert(number);
-            first_ones += is_first;
-        } else {
-            active.remove(&number);
-            first_ones -= is_first;
-        }
-        let more = events.peek().is_some_and(|next| next.0 == cell);
-        if !more && first_ones > 0 && first_ones < active.len() {
-            over.clear();
-            over.extend(active.iter().map(|&number| pieces[number as usize]));
-            visit(&over);
-        }
-    }
 }
 
 /// Follows last accesses to the first ones that they meet.
@@ -204,13 +111,13 @@ impl<'a> Walks<'a> {
     }
 
     /// The meetings in one run of cells.
-    fn cell(&mut self, over: &[Piece]) {
+    fn cell(&mut self, over: &[Piece], from: impl Fn(u32) -> bool) {
         let mut at = 0;
         for group in over.chunk_by(|a, b| a.strand == b.strand) {
             self.group[group[0].strand as usize] = (at, at + group.len() as u32);
             at += group.len() as u32;
         }
-        for last in over {
+        for last in over.iter().filter(|p| from(p.strand)) {
             match last.role {
                 Role::LastWrite => {
                     self.flow(over, last);
@@ -224,7 +131,8 @@ impl<'a> Walks<'a> {
             self.group[piece.strand as usize] = (0, 0);
         }
         if self.found.len() > 2 * self.merged + 4096 {
-            self.merge();
+            merge(&mut self.found);
+            self.merged = self.found.len();
         }
     }
 
@@ -261,7 +169,7 @@ impl<'a> Walks<'a> {
             |strand| of(strand).is_empty(),
             |strand, carried| {
                 // The first write is the only first access iff nothing reads before it.
-                let mut firsts = of(strand).iter().filter(|p| p.role <= Role::FirstWrite);
+                let mut firsts = of(strand).iter().filter(|p| p.role.is_first());
                 if let Some(next) = firsts.next().filter(|p| p.role == Role::FirstWrite) {
                     meet(found, write, next, DependenceKind::Output, carried);
                 }
@@ -290,19 +198,6 @@ impl<'a> Walks<'a> {
                 }
             },
         );
-    }
-
-    /// Leaves one meeting per pair: the strongest kind, the fewest back edges.
-    fn merge(&mut self) {
-        self.found.sort_unstable();
-        self.found.dedup_by(|next, kept| {
-            let same = (next.from, next.to) == (kept.from, kept.to);
-            if same {
-                kept.carried = kept.carried.min(next.carried);
-            }
-            same
-        });
-        self.merged = self.found.len();
     }
 }
 
@@ -403,12 +298,8 @@ impl Flood {
                 continue;
             }
             if step.back {
-                let header = Carrier {
-                    rank: strands.rank(step.to),
-                    strand: step.to,
-                };
-                let outermost = carried.map_or(header, |c| c.min(header));
-                self.later.push((outermost, step.to));
+                self.later
+                    .push((Carrier::over(carried, strands, step.to), step.to));
             } else {
                 self.ready.push(step.to);
             }

@@ -20,14 +20,28 @@
 use crate::plan::DependenceKind;
 
 use super::code::Code;
-use super::latest::{Latest, Time};
+use super::latest::{self, Latest, Time};
 
-/// An edge of a trace, by positions in the trace.
+/// An edge of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
+    /// The position of what runs first.
     pub from: usize,
-    pub to: usize,
+    /// Its flat index.
+    pub from_index: u32,
+    /// The flat index of what waits: the instruction appended last.
+    pub to_index: u32,
+    /// Why it waits.
     pub kind: DependenceKind,
+}
+
+/// A trace to come back to.
+#[derive(Clone, Debug)]
+pub(super) struct Checkpoint {
+    latest: latest::Checkpoint,
+    floor: Time,
+    positions: usize,
+    last: Vec<Time>,
 }
 
 /// Which edges are wanted.
@@ -57,8 +71,10 @@ pub(super) struct Scan<'a> {
     wanted: Wanted,
     latest: Latest,
     origin: Time, // The time of the trace's first position; earlier times are other traces.
+    floor: Time,  // What is earlier lies behind a fence or in another trace.
+    trace: Vec<u32>,
     clocks: Vec<Time>, // By position and engine.
-    last: Vec<Time>, // By engine: the latest instruction since the last fence, or 0.
+    last: Vec<Time>,   // By engine: the latest instruction since the last fence, or 0.
     row: Row,
 }
 
@@ -79,6 +95,8 @@ impl<'a> Scan<'a> {
             wanted,
             latest: Latest::new(code.cells(), engines),
             origin: 1,
+            floor: 1,
+            trace: Vec::new(),
             clocks: Vec::new(),
             last: vec![0; engines],
             row: Row {
@@ -91,20 +109,42 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Reports the edges of a trace of flat indices, ascending by `to`, latest `from` first.
-    pub(super) fn run(&mut self, trace: &[u32], mut found: impl FnMut(Link)) {
-        self.begin(trace.len());
+    /// Begins a new trace, of at most so many instructions at a time.
+    pub(super) fn begin(&mut self, most: u64) {
+        self.latest.commit();
+        let next = u64::from(self.origin) + self.trace.len() as u64;
+        self.origin = match Time::try_from(next + most + 1) {
+            Ok(_) => next as Time,
+            Err(_) => {
+                self.latest.clear();
+                1
+            }
+        };
+        self.floor = self.origin;
+        self.trace.clear();
+        self.clocks.clear();
+        self.last.fill(0);
+    }
+
+    /// Appends to the trace and reports its new edges, ascending by `to`, latest `from` first.
+    pub(super) fn extend(
+        &mut self,
+        indices: impl IntoIterator<Item = u32>,
+        mut found: impl FnMut(Link),
+    ) {
         let engines = self.code.engines();
-        let mut floor = self.origin; // What is earlier lies behind a fence or in another trace.
-        for (position, &index) in trace.iter().enumerate() {
+        for index in indices {
+            let position = self.trace.len();
             let now = self.origin + position as Time;
+            self.trace.push(index);
+            self.row.clock.fill(0);
             let Some(engine) = self.code.engine(index) else {
-                floor = now + 1;
+                self.floor = now + 1;
                 self.last.fill(0);
+                self.clocks.extend_from_slice(&self.row.clock);
                 continue;
             };
-            self.collect(index, engine, floor);
-            self.row.clock.fill(0);
+            self.collect(index, engine);
             if self.last[engine] != 0 {
                 self.join(self.last[engine], engine);
             }
@@ -112,7 +152,8 @@ impl<'a> Scan<'a> {
                 let (time, kind) = self.row.candidates[c];
                 let at = (time - self.origin) as usize;
                 if self.wanted == Wanted::Reduced {
-                    let other = self.code.engine(trace[at]).expect("fences touch nothing");
+                    let other = self.code.engine(self.trace[at]);
+                    let other = other.expect("fences touch nothing");
                     if self.row.clock[other] >= time {
                         continue;
                     }
@@ -120,30 +161,55 @@ impl<'a> Scan<'a> {
                 }
                 found(Link {
                     from: at,
-                    to: position,
+                    from_index: self.trace[at],
+                    to_index: index,
                     kind,
                 });
             }
-            self.clocks[position * engines..][..engines].copy_from_slice(&self.row.clock);
+            self.clocks.extend_from_slice(&self.row.clock);
+            debug_assert_eq!(self.clocks.len(), self.trace.len() * engines);
             self.last[engine] = now;
             self.note(index, engine, now);
         }
-        self.origin += trace.len() as Time;
     }
 
-    fn begin(&mut self, positions: usize) {
-        let room = (Time::MAX - self.origin) as usize;
-        if positions >= room {
-            self.latest.clear();
-            self.origin = 1;
+    /// How long the trace is.
+    pub(super) fn positions(&self) -> usize {
+        self.trace.len()
+    }
+
+    /// Whether every later instruction of `engine` comes after position `at`, which is an
+    /// instruction of `other`, because the engine has run something that does.
+    pub(super) fn covers(&self, engine: usize, other: usize, at: usize) -> bool {
+        let last = self.last[engine];
+        if last == 0 {
+            return false;
         }
-        self.clocks.clear();
-        self.clocks.resize(positions * self.code.engines(), 0);
-        self.last.fill(0);
+        let row = (last - self.origin) as usize * self.code.engines();
+        self.clocks[row + other] >= self.origin + at as Time
+    }
+
+    /// Remembers the trace as it is now.
+    pub(super) fn checkpoint(&mut self) -> Checkpoint {
+        Checkpoint {
+            latest: self.latest.checkpoint(),
+            floor: self.floor,
+            positions: self.trace.len(),
+            last: self.last.clone(),
+        }
+    }
+
+    /// Takes back what was appended since a checkpoint, which stays one.
+    pub(super) fn roll_back(&mut self, to: &Checkpoint) {
+        self.latest.roll_back(to.latest);
+        self.floor = to.floor;
+        self.trace.truncate(to.positions);
+        self.clocks.truncate(to.positions * self.code.engines());
+        self.last.copy_from_slice(&to.last);
     }
 
     /// Fills in the candidates: per other engine the latest instruction that is met, latest first.
-    fn collect(&mut self, index: u32, engine: usize, floor: Time) {
+    fn collect(&mut self, index: u32, engine: usize) {
         let Row {
             flow,
             output,
@@ -170,7 +236,7 @@ impl<'a> Scan<'a> {
         candidates.clear();
         for other in 0..flow.len() {
             let time = flow[other].max(output[other]).max(anti[other]);
-            if other == engine || time < floor {
+            if other == engine || time < self.floor {
                 continue;
             }
             let kind = if time == flow[other] {

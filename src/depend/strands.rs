@@ -8,6 +8,7 @@
 //!
 //! * **cover**: each block lies in exactly one strand;
 //! * **head**: control enters a strand at its first block only, and leaves it after its last;
+//! * **stages**: an edge never leads to a lower stage;
 //! * **acyclic**: without the back edges, the graph has no cycle, and `rank` grows along edges.
 
 use crate::ir::{BlockId, Function, Instruction};
@@ -19,6 +20,8 @@ use super::code::Code;
 pub(super) struct Strands {
     strands: Vec<Strand>,
     rank: Vec<u32>,
+    stage: Vec<u32>,
+    cyclic: Vec<bool>, // By stage.
     of_instruction: Vec<u32>,
 }
 
@@ -49,30 +52,23 @@ impl Strands {
             .flatten()
             .for_each(|b| has_previous[b.index()] = true);
 
-        let mut of_block = vec![u32::MAX; blocks];
+        let mut of_block = vec![0; blocks];
         let mut strands: Vec<Strand> = Vec::new();
-        // Heads first. What is left then are cycles that nothing enters; any block may head them.
-        for cyclic in [false, true] {
-            for head in 0..blocks {
-                if of_block[head] != u32::MAX || (has_previous[head] && !cyclic) {
-                    continue;
-                }
-                let mut strand = Strand::default();
-                let mut at = Some(BlockId::new(head));
-                while let Some(block) = at
-                    && of_block[block.index()] == u32::MAX
-                {
-                    of_block[block.index()] = strands.len() as u32;
-                    strand.blocks.push(block);
-                    let range = function.block_range(block);
-                    strand.fenced |= range.clone().any(|i| code.is_fence(i));
-                    if !range.is_empty() {
-                        strand.instructions.push(range);
-                    }
-                    at = next[block.index()];
-                }
-                strands.push(strand);
+        for head in (0..blocks).map(BlockId::new) {
+            if has_previous[head.index()] {
+                continue;
             }
+            let mut strand = Strand::default();
+            let mut at = Some(head);
+            while let Some(block) = at {
+                of_block[block.index()] = strands.len() as u32;
+                strand.blocks.push(block);
+                let range = function.block_range(block);
+                strand.fenced |= range.clone().any(|i| code.is_fence(i));
+                strand.instructions.push(range);
+                at = next[block.index()];
+            }
+            strands.push(strand);
         }
         for s in 0..strands.len() {
             let last = *strands[s].blocks.last().expect("a strand has blocks");
@@ -86,11 +82,14 @@ impl Strands {
             }
         }
         let rank = rank(&mut strands);
+        let (stage, cyclic) = stages(&strands, &rank);
         let block = |i: &Instruction| of_block[i.block.index()];
         let of_instruction = function.instructions().iter().map(block).collect();
         Strands {
             strands,
             rank,
+            stage,
+            cyclic,
             of_instruction,
         }
     }
@@ -129,6 +128,19 @@ impl Strands {
         self.rank[strand as usize]
     }
 
+    /// The position of a strand's cycles in an order that no edge goes against. Control comes from
+    /// one strand to another only if the stage grows, or if both are of one [`cyclic`] stage.
+    ///
+    /// [`cyclic`]: Strands::cyclic
+    pub(super) fn stage(&self, strand: u32) -> u32 {
+        self.stage[strand as usize]
+    }
+
+    /// Whether control can come back to the strands of a stage.
+    pub(super) fn cyclic(&self, stage: u32) -> bool {
+        self.cyclic[stage as usize]
+    }
+
     /// The flat indices of a strand's instructions, in the order in which they run.
     pub(super) fn instructions(
         &self,
@@ -152,10 +164,10 @@ fn chains(function: &Function) -> Vec<Option<BlockId>> {
         let (first, rest) = function.successors(block).split_first()?;
         rest.iter().all(|b| b == first).then_some(*first)
     };
-    // The distinct predecessors of each block, counted up to 2; a function's start counts as one.
     let mut first_pred = vec![None; blocks];
-    let mut joins = vec![false; blocks];
-    joins[0] = true;
+    // Whether a strand begins: control joins there, or a walk over the graph starts there. The
+    // latter breaks up cycles that nothing enters.
+    let mut joins = roots(function);
     for block in (0..blocks).map(BlockId::new) {
         for succ in function.successors(block) {
             let seen = first_pred[succ.index()].get_or_insert(block);
@@ -166,6 +178,31 @@ fn chains(function: &Function) -> Vec<Option<BlockId>> {
         .map(BlockId::new)
         .map(|b| only(b).filter(|&succ| succ != b && !joins[succ.index()]))
         .collect()
+}
+
+/// Per block whether a walk in layout order over all blocks starts there: the entry, and then
+/// what no earlier start has reached. // L3
+fn roots(function: &Function) -> Vec<bool> {
+    let blocks = function.blocks().len();
+    let mut roots = vec![false; blocks];
+    let mut seen = vec![false; blocks];
+    let mut open = Vec::new();
+    for root in (0..blocks).map(BlockId::new) {
+        if seen[root.index()] {
+            continue;
+        }
+        roots[root.index()] = true;
+        seen[root.index()] = true;
+        open.push(root);
+        while let Some(block) = open.pop() {
+            for succ in function.successors(block) {
+                if !std::mem::replace(&mut seen[succ.index()], true) {
+                    open.push(*succ);
+                }
+            }
+        }
+    }
+    roots
 }
 
 /// Marks the back edges of a depth-first walk from the entry, then from what it does not reach,
@@ -209,4 +246,36 @@ fn rank(strands: &mut [Strand]) -> Vec<u32> {
         }
     }
     rank
+}
+
+/// The strongly connected components in topological order, and which of them have cycles (the
+/// second pass of Kosaraju's algorithm; the first one has left the ranks).
+fn stages(strands: &[Strand], rank: &[u32]) -> (Vec<u32>, Vec<bool>) {
+    let mut by_rank = vec![0; strands.len()];
+    for (strand, &rank) in (0..).zip(rank) {
+        by_rank[rank as usize] = strand;
+    }
+    let mut stage = vec![u32::MAX; strands.len()];
+    let mut cyclic = Vec::new();
+    let mut open = Vec::new();
+    for root in by_rank {
+        if stage[root as usize] != u32::MAX {
+            continue;
+        }
+        let this = cyclic.len() as u32;
+        cyclic.push(false);
+        stage[root as usize] = this;
+        open.push(root);
+        while let Some(strand) = open.pop() {
+            for &pred in &strands[strand as usize].preds {
+                if stage[pred as usize] == u32::MAX {
+                    stage[pred as usize] = this;
+                    open.push(pred);
+                }
+                // An edge inside a component lies on a cycle.
+                cyclic[this as usize] |= stage[pred as usize] == this;
+            }
+        }
+    }
+    (stage, cyclic)
 }
