@@ -1,5 +1,6 @@
 //! The accesses of a function, by root instead of by instruction.
 
+use super::Binding;
 use super::storage::Storage;
 use crate::ir::{FlatIndex, Function, MemLocId};
 
@@ -48,14 +49,17 @@ pub(super) struct Accesses {
 }
 
 impl Accesses {
-    /// Two passes over the operands: count, then fill.
-    pub fn new(function: &Function, storage: &Storage<'_>) -> Accesses {
+    /// Two passes over the operands and bindings: count, then fill. The bindings ascend by index.
+    pub fn new(function: &Function, bindings: &[Binding], storage: &Storage<'_>) -> Accesses {
         let indices = || (0..function.instructions().len()).map(FlatIndex::new);
         let mut starts = vec![0_u32; function.memlocs().len()];
         for index in indices() {
             for access in function.uses(index).iter().chain(function.defs(index)) {
                 starts[storage.root(access.loc).index()] += 1;
             }
+        }
+        for binding in bindings {
+            starts[storage.root(binding.loc).index()] += 1;
         }
         let mut total = 0; // Fits: a function holds fewer than 2^32 operands.
         for start in &mut starts {
@@ -69,6 +73,7 @@ impl Accesses {
             starts,
             touches: vec![empty; total as usize],
         };
+        let mut bindings = bindings.iter().peekable();
         for index in indices() {
             for access in function.uses(index) {
                 accesses.add(storage.root(access.loc), index, Touch::USE);
@@ -80,6 +85,14 @@ impl Accesses {
                     0
                 };
                 accesses.add(storage.root(access.loc), index, Touch::DEF | full);
+            }
+            while let Some(binding) = bindings.next_if(|binding| binding.index == index) {
+                let flags = match storage.covers_root(&binding.access(function)) {
+                    _ if !binding.is_def => Touch::USE,
+                    true => Touch::DEF | Touch::FULL,
+                    false => Touch::DEF,
+                };
+                accesses.add(storage.root(binding.loc), index, flags);
             }
         }
         accesses

@@ -38,7 +38,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use crate::ir::{BlockId, FlatIndex, Function, Lives, MemLocId, Segment};
+use crate::ir::{Access, BlockId, FlatIndex, Function, Lives, MemLocId, Segment};
 use accesses::Accesses;
 use graph::Graph;
 use storage::Storage;
@@ -132,10 +132,39 @@ impl Liveness {
     }
 }
 
-/// The lives of a function's locations.
+/// A caller's location that a call reads or writes through a callee's input or output, listed
+/// among the call's operands or not. // L7
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Binding {
+    /// The call.
+    pub index: FlatIndex,
+    /// The caller's location, a root or a view.
+    pub loc: MemLocId,
+    /// Bound to an output, so written whole; else bound to an input, so read.
+    pub is_def: bool,
+}
+
+impl Binding {
+    /// The bytes, all those of the location.
+    pub(crate) fn access(&self, function: &Function) -> Access {
+        let bytes = function.memloc(self.loc).bytes;
+        Access {
+            loc: self.loc,
+            offset: 0,
+            bytes,
+        }
+    }
+}
+
+/// The lives of the locations of a function that binds nothing to calls.
 pub fn liveness(function: &Function) -> Liveness {
+    liveness_with(function, &[])
+}
+
+/// The lives of a function's locations; `bindings` ascend by index.
+pub fn liveness_with(function: &Function, bindings: &[Binding]) -> Liveness {
     let storage = Storage::new(function);
-    let accesses = Accesses::new(function, &storage);
+    let accesses = Accesses::new(function, bindings, &storage);
     let graph = Graph::new(function);
 
     let mut result = Liveness {
@@ -180,21 +209,29 @@ pub fn liveness(function: &Function) -> Liveness {
 
 /// The roots that some instruction accesses, by *dense id*: ranked by the flat index of their first
 /// access, then by the operand's position in its list, defs before uses. // T
-pub fn dense_order(function: &Function) -> Vec<MemLocId> {
+///
+/// What a call reaches through a binding alone comes after its operands, in the order of bindings.
+pub fn dense_order(function: &Function, bindings: &[Binding]) -> Vec<MemLocId> {
     let mut seen = vec![false; function.memlocs().len()];
     let mut order = Vec::new();
+    let mut visit = |loc: MemLocId| {
+        let (root, _) = function.root(loc);
+        if !std::mem::replace(&mut seen[root.index()], true) {
+            order.push(root);
+        }
+    };
+    let mut bindings = bindings.iter().peekable();
     for index in (0..function.instructions().len()).map(FlatIndex::new) {
         let (defs, uses) = (function.defs(index), function.uses(index));
         for position in 0..defs.len().max(uses.len()) {
-            for access in [defs.get(position), uses.get(position)]
-                .into_iter()
-                .flatten()
-            {
-                let (root, _) = function.root(access.loc);
-                if !std::mem::replace(&mut seen[root.index()], true) {
-                    order.push(root);
+            for list in [defs, uses] {
+                if let Some(access) = list.get(position) {
+                    visit(access.loc);
                 }
             }
+        }
+        while let Some(binding) = bindings.next_if(|binding| binding.index == index) {
+            visit(binding.loc);
         }
     }
     order

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Fault, Result};
-use crate::ir::{FlatIndex, Module};
+use crate::ir::{FlatIndex, Module, Usage};
+use crate::liveness::Binding;
 
 /// A call of one function of a module by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,48 @@ impl CallGraph {
         let start = self.sites.partition_point(|s| s.caller < caller);
         let end = self.sites.partition_point(|s| s.caller <= caller);
         &self.sites[start..end]
+    }
+
+    /// What the calls of one function reach through the formals of their callees, by index.
+    ///
+    /// # Errors
+    ///
+    /// A formal that the callee does not have, or that is neither an input nor an output.
+    pub(crate) fn bindings(&self, module: &Module, caller: usize) -> Result<Vec<Binding>> {
+        let function = &module.functions()[caller];
+        let mut bindings = Vec::new();
+        for site in self.calls_of(caller) {
+            let callee = &module.functions()[site.callee];
+            for argument in function.args(site.index) {
+                let name = function.symbol(argument.callee);
+                let here = |e: Error| e.at_instruction(site.index.0).in_function(function.name());
+                let formal = callee.find_memloc(name).ok_or_else(|| {
+                    let what = "input or output of the callee";
+                    here(
+                        Fault::UnknownName {
+                            what,
+                            name: name.to_owned(),
+                        }
+                        .into(),
+                    )
+                })?;
+                let is_def = match callee.memloc(formal).usage {
+                    Usage::Output => true,
+                    Usage::Input => false,
+                    usage => {
+                        let reason =
+                            format!("{name} of {} is {usage}, not bound by calls", callee.name());
+                        return Err(here(Error::invalid("args", reason)));
+                    }
+                };
+                bindings.push(Binding {
+                    index: site.index,
+                    loc: argument.caller,
+                    is_def,
+                });
+            }
+        }
+        Ok(bindings)
     }
 
     /// Every function that runs below a caller, ascending, with the caller's indices at which it

@@ -21,6 +21,8 @@ mod private;
 mod ranges;
 mod rotate;
 mod scene;
+#[cfg(test)]
+mod tests;
 
 use crate::control::Control;
 use crate::error::{Error, Result};

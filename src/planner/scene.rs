@@ -4,7 +4,7 @@ use super::calls::CallGraph;
 use super::pins::Pins;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{Function, MemLocId, Module, Segment, Space};
-use crate::liveness::{Liveness, LivenessWarning, dense_order, liveness};
+use crate::liveness::{Binding, Liveness, LivenessWarning, dense_order, liveness_with};
 use crate::options::Options;
 use crate::shared::{Group, Groups, Member, Predicate, Timeline};
 
@@ -50,8 +50,10 @@ impl<'a> Scene<'a> {
         for ((m, module), calls) in modules.iter().enumerate().zip(calls) {
             let here = |e: Error| e.on_core(module.core());
             let functions = module.functions().iter().enumerate();
-            let functions =
-                functions.map(|(f, function)| analyse(function, (m, f), &groups, options));
+            let functions = functions.map(|(f, function)| {
+                let bindings = calls.bindings(module, f)?;
+                analyse(function, &bindings, (m, f), &groups, options)
+            });
             let functions = functions.collect::<Result<Vec<_>>>().map_err(here)?;
             analysed.push(ModuleScene { calls, functions });
         }
@@ -120,11 +122,12 @@ impl<'a> Scene<'a> {
 
 fn analyse(
     function: &Function,
+    bindings: &[Binding],
     (module, position): (usize, usize),
     groups: &Groups,
     options: &Options,
 ) -> Result<FunctionScene> {
-    let liveness = liveness(function);
+    let liveness = liveness_with(function, bindings);
     if options.strict {
         for warning in &liveness.warnings {
             if let LivenessWarning::UninitializedUse { loc, index } = *warning {
@@ -147,7 +150,7 @@ fn analyse(
     let spaces = spaces.collect();
     Ok(FunctionScene {
         spaces,
-        dense: dense_order(function),
+        dense: dense_order(function, bindings),
         liveness,
     })
 }

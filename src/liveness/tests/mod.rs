@@ -546,7 +546,7 @@ fn death_is_asked_for_not_read_off_a_segment() {
 #[test]
 fn dense_ids_follow_first_access_then_position_then_defs_before_uses() {
     let f = parse(&[".; b c =d; a =e =b", "f z"]);
-    let order: Vec<&str> = dense_order(&f)
+    let order: Vec<&str> = dense_order(&f, &[])
         .into_iter()
         .map(|id| f.memloc_name(id))
         .collect();
@@ -556,5 +556,5 @@ fn dense_ids_follow_first_access_then_position_then_defs_before_uses() {
     f.add_memlocs(&[view("v", 2, 0), bytes("untouched"), bytes("r")])
         .unwrap();
     run(&mut f, &[MemLocId(0).into()], &[]);
-    assert_eq!(dense_order(&f), [MemLocId(2)]);
+    assert_eq!(dense_order(&f, &[]), [MemLocId(2)]);
 }

@@ -101,6 +101,7 @@ fn every_way_to_break_a_raw_plan_is_found() {
         offsets: vec![0, 0, 8, 100],
         peak: 12,
         bound: 12,
+        floor: 0,
         status: Status::Optimal,
     };
     let options = Options {
@@ -199,6 +200,7 @@ fn every_way_to_break_a_raw_plan_is_found() {
         offsets: vec![0, 8],
         peak: 12,
         bound: 12,
+        floor: 0,
         status: Status::Optimal,
     };
     assert_eq!(kinds(&apart, &options, &loose), ["unproven_bound"]);

@@ -1,0 +1,6 @@
+#include "api.hpp"
+
+dram::Api api() {
+  static const dram::Api table = dram::linked();
+  return table;
+}

@@ -1,0 +1,279 @@
+//! Plans of random programs, held against the verifier; and the rules that a run alone decides.
+
+use super::*;
+use crate::ir::{Extent, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Operand, Usage};
+use crate::options::{Floor, Strategy};
+use crate::testing::{self, Shape};
+use crate::verify::verify;
+
+fn options(u: &mut testing::Unstructured<'_>) -> testing::Result<Options> {
+    let strategies = [Strategy::Reference, Strategy::Fast, Strategy::Best];
+    Ok(Options {
+        strategy: *u.choose(&strategies)?,
+        budget_steps: Some(2_000),
+        floor: if u.ratio(1, 3)? {
+            Floor::Holes
+        } else {
+            Floor::Hwm
+        },
+        packed: u.ratio(1, 4)?,
+        reuse_io: u.ratio(1, 4)?,
+        cc_limit: *u.choose(&[500, -1, 0, 1])?,
+        trim_cc: u.arbitrary()?,
+        align: *u.choose(&[None, None, Some(8192)])?,
+        separate_functions: u.ratio(1, 4)?,
+        ..Options::default()
+    })
+}
+
+fn plans_are_right(shape: &Shape, seeds: std::ops::Range<u64>) {
+    let mut planned = 0;
+    testing::for_each_seed(seeds, |u| {
+        let program = testing::program(u, shape)?;
+        let options = options(u)?;
+        let plan = plan(&program, &options, &mut Control::default())
+            .unwrap_or_else(|e| panic!("{e}\n{options:?}\n{program:?}"));
+        let wrong = verify(&program, &plan);
+        assert!(wrong.is_empty(), "{wrong:#?}\n{plan:#?}\n{program:#?}");
+        planned += 1;
+        Ok(())
+    });
+    assert!(planned > 0, "some program was planned");
+}
+
+#[test]
+fn plans_of_random_single_core_programs_are_right() {
+    plans_are_right(
+        &Shape {
+            calls: false,
+            ..Shape::single_core()
+        },
+        0..1500,
+    );
+}
+
+#[test]
+fn plans_of_random_programs_of_many_cores_are_right() {
+    plans_are_right(
+        &Shape {
+            calls: false,
+            ..Shape::many_cores()
+        },
+        0..1500,
+    );
+}
+
+#[test]
+fn plans_of_random_programs_with_calls_are_right() {
+    plans_are_right(
+        &Shape {
+            functions: 4,
+            ..Shape::single_core()
+        },
+        0..700,
+    );
+    plans_are_right(
+        &Shape {
+            functions: 3,
+            ..Shape::many_cores()
+        },
+        0..700,
+    );
+}
+
+#[test]
+fn the_order_of_modules_and_of_locations_does_not_matter() {
+    testing::for_each_seed(0..300, |u| {
+        let program = testing::program(u, &Shape::many_cores())?;
+        let options = options(u)?;
+        let mut reversed = Program::new(&program.name);
+        for module in program.modules().iter().rev() {
+            reversed
+                .add_module(module.clone())
+                .expect("the same modules");
+        }
+        let control = &mut Control::default();
+        let straight = plan(&program, &options, control).expect("valid programs fit");
+        let turned = plan(&reversed, &options, control).expect("valid programs fit");
+        for module in &straight.modules {
+            let twin = turned.modules.iter().find(|m| m.core == module.core);
+            assert_eq!(Some(module), twin);
+        }
+        assert_eq!(
+            (straight.peak, straight.digest),
+            (turned.peak, turned.digest)
+        );
+        Ok(())
+    });
+}
+
+fn bytes(name: &str, bytes: u64) -> MemLocSpec<'_> {
+    MemLocSpec {
+        name,
+        extent: Some(Extent::Bytes(bytes)),
+        ..Default::default()
+    }
+}
+
+/// A program of one function whose instructions each define and use whole locations, by number.
+fn program(memlocs: &[MemLocSpec<'_>], code: &[(&[u32], &[u32])]) -> Program {
+    let mut function = Function::new("main");
+    function.add_memlocs(memlocs).expect("valid");
+    for (defs, uses) in code {
+        let operands = |ids: &[u32]| -> Vec<Operand> {
+            ids.iter().map(|&id| Operand::from(MemLocId(id))).collect()
+        };
+        let (defs, uses) = (operands(defs), operands(uses));
+        let spec = InstructionSpec {
+            op: "op",
+            defs: &defs,
+            uses: &uses,
+            ..Default::default()
+        };
+        function.add_instruction(&spec).expect("valid");
+    }
+    let mut module = Module::new("m0", 0);
+    module.add_function(function).expect("the only one");
+    let mut program = Program::new("p");
+    program.add_module(module).expect("the only one");
+    program
+}
+
+fn address(plan: &Plan, function: usize, loc: usize) -> Option<u64> {
+    plan.modules[0].functions[function].memlocs[loc].address
+}
+
+#[test]
+fn what_is_placed_lies_above_the_page_rounded_end_of_the_pins() {
+    let pinned = MemLocSpec {
+        usage: Usage::Weight,
+        address: Some(0),
+        ..bytes("w", 4097)
+    };
+    let p = program(&[pinned, bytes("a", 1)], &[(&[1], &[0]), (&[], &[1])]);
+    let plan = plan(&p, &Options::default(), &mut Control::default()).unwrap();
+    assert_eq!(address(&plan, 0, 1), Some(8192));
+    assert_eq!((plan.peak, plan.metrics["reserved_space"]), (12288, 8192));
+    assert_eq!(plan.metrics["raw_bytes_placed"], 1);
+    let holes = Options {
+        floor: Floor::Holes,
+        ..Options::default()
+    };
+    let plan = super::plan(&p, &holes, &mut Control::default()).unwrap();
+    assert_eq!(address(&plan, 0, 1), Some(8192), "the pin lives everywhere");
+}
+
+#[test]
+fn overlapping_pins_are_refused_and_name_both() {
+    let pin = |name, address| MemLocSpec {
+        usage: Usage::Input,
+        address: Some(address),
+        ..bytes(name, 8192)
+    };
+    let p = program(&[pin("in0", 0), pin("in1", 4096)], &[(&[], &[0, 1])]);
+    let error = plan(&p, &Options::default(), &mut Control::default())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("in0") && error.contains("in1"), "{error}");
+}
+
+#[test]
+fn an_early_exit_succeeds_and_a_capacity_too_small_says_what_is_in_the_way() {
+    let p = program(
+        &[bytes("a", 4096), bytes("b", 8192)],
+        &[(&[0, 1], &[]), (&[], &[0, 1])],
+    );
+    let tight = Options {
+        capacity: Some(12288),
+        ..Options::default()
+    };
+    assert!(plan(&p, &tight, &mut Control::default()).is_ok());
+    let small = Options {
+        capacity: Some(12287),
+        ..Options::default()
+    };
+    let error = plan(&p, &small, &mut Control::default()).unwrap_err();
+    let crate::Fault::NoRoom(report) = &error.fault else {
+        panic!("{error}")
+    };
+    assert!(
+        report.proved && report.bound == 12288 && !report.holders.is_empty(),
+        "{report}"
+    );
+    let nothing = program(&[bytes("a", 4096)], &[]);
+    let plan = plan(&nothing, &Options::default(), &mut Control::default()).unwrap();
+    assert_eq!((plan.peak, plan.status), (0, crate::Status::Optimal));
+    assert_eq!(
+        plan.modules[0].functions[0].memlocs[0].skipped,
+        Some(crate::ir::Skipped::Unreferenced)
+    );
+}
+
+/// `main` holds x across calls of `f`, y before and z after; `f` and `g` hold one page each.
+#[test]
+fn callees_lie_beside_what_is_live_across_the_call_and_share_bytes_with_each_other() {
+    let mut module = Module::new("m0", 0);
+    let mut main = Function::new("main");
+    main.add_memlocs(&[bytes("x", 4096), bytes("y", 4096), bytes("z", 4096)])
+        .unwrap();
+    let op = |id: u32| [Operand::from(MemLocId(id))];
+    let plain = InstructionSpec::default();
+    main.add_instruction(&InstructionSpec {
+        defs: &[op(0), op(1)].concat(),
+        ..plain
+    })
+    .unwrap();
+    main.add_instruction(&InstructionSpec {
+        uses: &op(1),
+        ..plain
+    })
+    .unwrap();
+    for callee in ["f", "g"] {
+        let call = InstructionSpec {
+            kind: Kind::Call,
+            callee: Some(callee),
+            ..plain
+        };
+        main.add_instruction(&call).unwrap();
+    }
+    main.add_instruction(&InstructionSpec {
+        defs: &op(2),
+        uses: &op(0),
+        ..plain
+    })
+    .unwrap();
+    main.add_instruction(&InstructionSpec {
+        uses: &op(2),
+        ..plain
+    })
+    .unwrap();
+    module.add_function(main).unwrap();
+    for name in ["f", "g"] {
+        let mut function = Function::new(name);
+        function.add_memloc(&bytes("t", 4096)).unwrap();
+        function
+            .add_instruction(&InstructionSpec {
+                defs: &op(0),
+                ..plain
+            })
+            .unwrap();
+        function
+            .add_instruction(&InstructionSpec {
+                uses: &op(0),
+                ..plain
+            })
+            .unwrap();
+        module.add_function(function).unwrap();
+    }
+    let mut p = Program::new("p");
+    p.add_module(module).unwrap();
+    let plan = plan(&p, &Options::default(), &mut Control::default()).unwrap();
+    let x = address(&plan, 0, 0).unwrap();
+    assert_ne!(address(&plan, 1, 0), Some(x));
+    assert_eq!(
+        address(&plan, 1, 0),
+        address(&plan, 2, 0),
+        "they never run at the same time"
+    );
+    assert_eq!((plan.peak, plan.lower_bound), (8192, 8192));
+}
