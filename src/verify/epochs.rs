@@ -1,4 +1,6 @@
 //! Epochs: the time between two core barriers, which is all the time that cores share. // M4
+//!
+//! A callee's barriers count where it is called.
 
 use super::graph::Graph;
 use crate::ir::{FlatIndex, Function, Kind};
@@ -11,6 +13,8 @@ pub(super) type EpochRange = (u32, u32);
 pub(super) struct Epochs {
     /// The epochs in which each instruction may run; a barrier belongs to the one after it.
     of: Vec<EpochRange>,
+    /// Whether an instruction stands in a cycle with barriers, which is one range.
+    cycling: Vec<bool>,
     /// The last epoch: the number of barriers on the way to an exit.
     pub last: u32,
     /// The ids seen at each position; `None` is a barrier without one.
@@ -21,8 +25,8 @@ pub(super) struct Epochs {
 }
 
 impl Epochs {
-    /// Numbers the barriers of a function.
-    pub fn of(function: &Function) -> Epochs {
+    /// Numbers the barriers of a function; `callee` knows the epochs of what a call runs.
+    pub fn of<'e>(function: &Function, callee: impl Fn(u32) -> Option<&'e Epochs>) -> Epochs {
         let graph = Graph::of(function);
         let is_barrier = |i: u32| function.instructions()[i as usize].kind == Kind::Barrier;
         let components = graph.components();
@@ -34,6 +38,7 @@ impl Epochs {
         entered[component_of[0]] = Some(0);
         let mut epochs = Epochs {
             of: vec![(0, 0); function.instructions().len()],
+            cycling: vec![false; function.instructions().len()],
             last: 0,
             ids: BTreeMap::new(),
             uneven: None,
@@ -50,12 +55,25 @@ impl Epochs {
                         epochs.ids.entry(here).or_default().push(id);
                         here += 1;
                     }
-                    epochs.of[i as usize] = (here, here);
+                    let first = here;
+                    if let Some(called) = callee(i) {
+                        for (at, ids) in &called.ids {
+                            epochs.ids.entry(here + at).or_default().extend(ids);
+                        }
+                        here += called.last;
+                        if called.uneven.is_some() {
+                            epochs.uneven.get_or_insert(block);
+                        }
+                    }
+                    epochs.of[i as usize] = (first, here);
                 }
             }
             if *cyclic && here > base {
                 let instructions = members.iter().flat_map(|&b| graph.range(b));
-                instructions.for_each(|i| epochs.of[i as usize] = (base, here));
+                for i in instructions {
+                    epochs.of[i as usize] = (base, here);
+                    epochs.cycling[i as usize] = true;
+                }
             }
             epochs.last = epochs.last.max(here);
             for &block in members {
@@ -80,6 +98,11 @@ impl Epochs {
             }
         }
         epochs
+    }
+
+    /// Whether an instruction stands in a cycle with barriers.
+    pub fn cycles(&self, index: u32) -> bool {
+        self.cycling[index as usize]
     }
 
     /// The epochs in which an instruction may run.
@@ -119,7 +142,7 @@ mod tests {
     }
 
     fn ranges(f: &Function) -> Vec<EpochRange> {
-        let epochs = Epochs::of(f);
+        let epochs = Epochs::of(f, |_| None);
         (0..f.instructions().len() as u32)
             .map(|i| epochs.at(i))
             .collect()
@@ -137,17 +160,17 @@ mod tests {
     fn a_cycle_with_barriers_is_one_range() {
         let f = function(&[("x|", &[1]), ("x|x", &[1, 2]), ("x", &[])]);
         assert_eq!(ranges(&f), [(0, 0), (1, 1), (1, 2), (1, 2), (1, 2), (2, 2)]);
-        assert_eq!(Epochs::of(&f).uneven, None);
+        assert_eq!(Epochs::of(&f, |_| None).uneven, None);
     }
 
     #[test]
     fn arms_that_pass_different_numbers_of_barriers_are_uneven() {
         let even = function(&[("x", &[1, 2]), ("|", &[3]), ("|", &[3]), ("x", &[])]);
-        assert_eq!(Epochs::of(&even).uneven, None);
-        assert_eq!(Epochs::of(&even).last, 1);
+        assert_eq!(Epochs::of(&even, |_| None).uneven, None);
+        assert_eq!(Epochs::of(&even, |_| None).last, 1);
         let arms = function(&[("x", &[1, 2]), ("|", &[3]), ("", &[3]), ("x", &[])]);
-        assert_eq!(Epochs::of(&arms).uneven, Some(3));
+        assert_eq!(Epochs::of(&arms, |_| None).uneven, Some(3));
         let exits = function(&[("x", &[1, 2]), ("|", &[]), ("", &[])]);
-        assert!(Epochs::of(&exits).uneven.is_some());
+        assert!(Epochs::of(&exits, |_| None).uneven.is_some());
     }
 }

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use super::calls::Calls;
 use super::epochs::{EpochRange, Epochs};
 use super::findings::Findings;
 use super::scope::Scope;
-use crate::ir::{MemLocId, Space, Usage};
+use crate::ir::{Function, MemLocId, MemoryType, Module, Space, Usage};
 
 /// A location of a scope: position in the list of scopes, id.
 pub(super) type Member = (u32, MemLocId);
@@ -33,29 +34,45 @@ pub(super) struct Group {
     pub fate: Fate,
     /// The host's address, if a member has one.
     pub pin: Option<u64>,
-    /// From the first epoch to the last in which a core touches it; `None` if none does. // M4
-    pub life: Option<EpochRange>,
+    /// `collective` if a member is, else the owner's.
+    pub usage: Usage,
+    /// By entry function: from the first epoch to the last in which a core touches it. // M4
+    pub life: Vec<(u32, EpochRange)>,
 }
 
 /// All groups of a program.
 pub(super) struct Groups {
     pub list: Vec<Group>,
+    pub timing: Timing,
     of: Vec<Vec<u32>>, // By scope, then id: position + 1 in `list`; 0 for none.
 }
 
+/// Says of a root whether the host wants it shared although it does not say so itself. // M1
+pub type Predicate<'p> = &'p dyn Fn(&Module, &Function, MemLocId) -> bool;
+
 impl Groups {
     /// Finds the groups and says what is wrong with them.
-    pub fn of(scopes: &[Scope<'_>], findings: &mut Findings) -> Groups {
+    pub fn of(
+        scopes: &[Scope<'_>],
+        calls: &Calls,
+        wanted: Option<Predicate<'_>>,
+        findings: &mut Findings,
+    ) -> Groups {
+        let shared = |scope: &Scope<'_>, id: MemLocId| {
+            let loc = scope.loc(id);
+            let wants = |w: Predicate<'_>| w(scope.module, scope.function, id);
+            let said = loc.space == Space::Shared || wanted.is_some_and(wants);
+            said && loc.view.is_none() && loc.memory == MemoryType::Dram
+        };
         let mut join = Join::new(scopes);
         let linked = join.links(scopes, findings);
-        join.names(scopes);
+        join.names(scopes, &shared);
         let mut by_root: BTreeMap<usize, Vec<Member>> = BTreeMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.function.memloc_ids() {
-                let loc = scope.function.memloc(id);
                 let member = (s as u32, id);
-                let shared = loc.space == Space::Shared || linked.contains_key(&member);
-                if loc.view.is_none() && shared && loc.space != Space::Debug {
+                let shared = shared(scope, id) || linked.contains_key(&member);
+                if shared && scope.loc(id).space != Space::Debug {
                     let root = join.find(join.number(member));
                     by_root.entry(root).or_default().push(member);
                 }
@@ -63,21 +80,21 @@ impl Groups {
         }
         let mut groups = Groups {
             list: Vec::new(),
+            timing: Timing::of(scopes, calls),
             of: scopes
                 .iter()
                 .map(|s| vec![0; s.function.memlocs().len()])
                 .collect(),
         };
-        let mut timing = Timing::default();
         for (_, mut members) in by_root {
             members.sort_unstable_by_key(|&(s, id)| (scopes[s as usize].core, s, id));
             for &(s, id) in &members {
                 groups.of[s as usize][id.index()] = groups.list.len() as u32 + 1;
             }
-            let group = group(scopes, members, &linked, &mut timing, findings);
-            groups.list.push(group);
+            groups.list.push(group(scopes, members, &linked, findings));
         }
-        timing.check(scopes, findings);
+        groups.live(scopes, calls);
+        groups.timing.check(scopes, &groups.list, findings);
         groups
     }
 
@@ -99,7 +116,6 @@ fn group(
     scopes: &[Scope<'_>],
     members: Vec<Member>,
     linked: &Linked,
-    timing: &mut Timing,
     findings: &mut Findings,
 ) -> Group {
     let loc = |m: Member| scopes[m.0 as usize].function.memloc(m.1);
@@ -112,23 +128,28 @@ fn group(
     check_members(scopes, &members, owner, findings);
     let touched = |m: &Member| !scopes[m.0 as usize].accesses.of_root(m.1).is_empty();
     let touching: Vec<Member> = members.iter().copied().filter(touched).collect();
-    let stays = members.iter().any(|&m| {
-        loc(m).usage == Usage::Collective
-            || !scopes[m.0 as usize].function.reach(m.1).is_empty()
-            || loc(m).pin.is_some()
-    });
+    let usage = match members.iter().any(|&m| loc(m).usage == Usage::Collective) {
+        true => Usage::Collective,
+        false => loc(owner).usage,
+    };
+    let pin = members.iter().find_map(|&m| loc(m).pin);
+    let reached = members
+        .iter()
+        .any(|m| !scopes[m.0 as usize].function.reach(m.1).is_empty());
+    let stays = usage == Usage::Collective || reached;
     let fate = match touching[..] {
+        _ if pin.is_some() => Fate::Shared,
         [] => Fate::Untouched,
         [only] if !stays => Fate::Local(only),
         _ => Fate::Shared,
     };
-    let life = (fate == Fate::Shared).then(|| timing.life(scopes, &members));
     Group {
-        pin: members.iter().find_map(|&m| loc(m).pin),
         members,
         owner,
         fate,
-        life,
+        pin,
+        usage,
+        life: Vec::new(),
     }
 }
 
@@ -162,84 +183,158 @@ fn check_members(scopes: &[Scope<'_>], members: &[Member], owner: Member, findin
     }
 }
 
-/// The epochs of the functions that hold groups, computed when first asked.
-#[derive(Default)]
-struct Timing {
-    epochs: BTreeMap<u32, Epochs>,
-    crossing: BTreeMap<u32, bool>, // Whether a group of the scope has members on other cores.
+/// The epochs of every function, and the stretches of time that cores have in common.
+pub(super) struct Timing {
+    /// By scope; callees' barriers included.
+    pub epochs: Vec<Epochs>,
+    /// Of an entry function: its number among the names of entry functions.
+    stretch: Vec<Option<u32>>,
+    /// The entry functions' names.
+    pub names: Vec<String>,
 }
 
 impl Timing {
-    fn of(&mut self, scopes: &[Scope<'_>], scope: u32) -> &Epochs {
-        let function = scopes[scope as usize].function;
-        self.epochs
-            .entry(scope)
-            .or_insert_with(|| Epochs::of(function))
-    }
-
-    fn life(&mut self, scopes: &[Scope<'_>], members: &[Member]) -> EpochRange {
-        let mut life: Option<EpochRange> = None;
-        let mut kept = false;
-        for &(s, id) in members {
-            self.crossing.insert(s, members.len() > 1);
-            let scope = &scopes[s as usize];
-            kept |= scope.kept(id);
-            let epochs = self.of(scopes, s);
-            for touch in scope.accesses.of_root(id) {
-                let (lo, hi) = epochs.at(touch.index);
-                life = Some(life.map_or((lo, hi), |(a, z)| (a.min(lo), z.max(hi))));
+    fn of(scopes: &[Scope<'_>], calls: &Calls) -> Timing {
+        let mut epochs: Vec<Option<Epochs>> = scopes.iter().map(|_| None).collect();
+        for &s in calls.callers_first.iter().rev() {
+            let mut at: BTreeMap<u32, u32> = BTreeMap::new(); // Call to callee.
+            for (&callee, indices) in &calls.of[s as usize] {
+                at.extend(indices.iter().map(|&i| (i, callee)));
+            }
+            let callee = |i: u32| at.get(&i).and_then(|&c| epochs[c as usize].as_ref());
+            epochs[s as usize] = Some(Epochs::of(scopes[s as usize].function, callee));
+        }
+        let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+        for (s, scope) in scopes.iter().enumerate() {
+            if calls.is_entry(s) {
+                let next = numbers.len() as u32;
+                numbers.entry(scope.function.name()).or_insert(next);
             }
         }
-        let last = members
+        let mut names = vec![String::new(); numbers.len()];
+        numbers
             .iter()
-            .map(|&(s, _)| self.of(scopes, s).last)
-            .max()
-            .unwrap_or(0);
-        if kept {
-            (0, last)
-        } else {
-            life.unwrap_or((0, last))
+            .for_each(|(name, &n)| names[n as usize] = (*name).to_owned());
+        let stretch = |s: usize| {
+            calls
+                .is_entry(s)
+                .then(|| numbers[scopes[s].function.name()])
+        };
+        Timing {
+            epochs: epochs
+                .into_iter()
+                .map(|e| e.expect("every scope is in the order"))
+                .collect(),
+            stretch: (0..scopes.len()).map(stretch).collect(),
+            names,
         }
+    }
+
+    /// The number of an entry function.
+    pub fn stretch(&self, scope: usize) -> Option<u32> {
+        self.stretch[scope]
     }
 
     /// All cores pass the same barriers, or their epochs mean different things. // M4
-    fn check(&self, scopes: &[Scope<'_>], findings: &mut Findings) {
-        let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for (&s, &crossing) in &self.crossing {
-            if crossing {
-                by_name
-                    .entry(scopes[s as usize].function.name())
-                    .or_default()
-                    .push(s);
+    fn check(&self, scopes: &[Scope<'_>], groups: &[Group], findings: &mut Findings) {
+        let mut crossed = vec![false; self.names.len()];
+        for group in groups.iter().filter(|g| g.members.len() > 1) {
+            group.life.iter().for_each(|l| crossed[l.0 as usize] = true);
+        }
+        let mut first: BTreeMap<u32, usize> = BTreeMap::new();
+        for (s, scope) in scopes.iter().enumerate() {
+            let stretch = self.stretch[s].filter(|&n| crossed[n as usize]);
+            let Some(stretch) = stretch else { continue };
+            let lead = *first.entry(stretch).or_insert(s);
+            let (ours, theirs) = (&self.epochs[s], &self.epochs[lead]);
+            if let Some(block) = ours.uneven {
+                findings.say("bad_barriers", scope.at(), || {
+                    format!(
+                        "block {block} is reached, or left, after different numbers of barriers"
+                    )
+                });
+            }
+            if ours.last != theirs.last {
+                let core = scopes[lead].core;
+                findings.say("bad_barriers", scope.at(), || {
+                    format!(
+                        "it passes {} barriers, and {} on core {core}",
+                        ours.last, theirs.last
+                    )
+                });
+            }
+            let differs = ours.ids.iter().find(|(at, ids)| {
+                let others = theirs.ids.get(at).into_iter().flatten();
+                let mut all = ids.iter().chain(others);
+                let one = all.next();
+                all.any(|id| Some(id) != one)
+            });
+            if let Some((&at, _)) = differs {
+                findings.say("bad_barriers", scope.at(), || {
+                    format!("barrier {at} has different ids on different paths or cores")
+                });
             }
         }
-        for list in by_name.values() {
-            let first = &self.epochs[&list[0]];
-            for &s in list {
-                let (scope, epochs) = (&scopes[s as usize], &self.epochs[&s]);
-                if let Some(block) = epochs.uneven {
-                    findings.say("bad_barriers", scope.at(), || {
-                        format!("block {block} is reached through different numbers of barriers")
-                    });
+    }
+}
+
+impl Groups {
+    /// Finds when each group is touched, callees' accesses counting at the calls. // M4
+    fn live(&mut self, scopes: &[Scope<'_>], calls: &Calls) {
+        // Of each scope: the epochs, from its own entry, in which it or a callee touches a group.
+        let mut within: Vec<BTreeMap<u32, EpochRange>> = vec![BTreeMap::new(); scopes.len()];
+        let hull = |map: &mut BTreeMap<u32, EpochRange>, g: u32, (lo, hi): EpochRange| {
+            let range = map.entry(g).or_insert((lo, hi));
+            *range = (range.0.min(lo), range.1.max(hi));
+        };
+        for &s in calls.callers_first.iter().rev() {
+            let (scope, epochs) = (&scopes[s as usize], &self.timing.epochs[s as usize]);
+            let mut own = BTreeMap::new();
+            for id in scope.roots() {
+                let Some(g) = self.position(s as usize, id) else {
+                    continue;
+                };
+                for touch in scope.accesses.of_root(id) {
+                    hull(&mut own, g as u32, epochs.at(touch.index));
                 }
-                if epochs.last != first.last {
-                    let core = scopes[list[0] as usize].core;
-                    let (here, there) = (epochs.last, first.last);
-                    findings.say("bad_barriers", scope.at(), || {
-                        format!("it passes {here} barriers, and {there} on core {core}")
-                    });
+            }
+            for (&callee, indices) in &calls.of[s as usize] {
+                for &i in indices {
+                    let (lo, hi) = epochs.at(i);
+                    for (&g, &(from, to)) in &within[callee as usize] {
+                        let range = match epochs.cycles(i) {
+                            true => (lo, hi),
+                            false => (lo + from, lo + to),
+                        };
+                        hull(&mut own, g, range);
+                    }
                 }
-                let mut mine = epochs.ids.iter();
-                let differs = mine.find(|(at, ids)| {
-                    let theirs = first.ids.get(at).into_iter().flatten().flatten();
-                    let all = ids.iter().flatten().chain(theirs);
-                    all.clone().min() != all.max()
-                });
-                if let Some((&at, _)) = differs {
-                    findings.say("bad_barriers", scope.at(), || {
-                        format!("barrier {at} has different ids on different paths or cores")
-                    });
-                }
+            }
+            within[s as usize] = own;
+        }
+        let mut lives: Vec<BTreeMap<u32, EpochRange>> = vec![BTreeMap::new(); self.list.len()];
+        let mut lasts = vec![0; self.timing.names.len()];
+        for (s, touched) in within.iter().enumerate() {
+            let Some(stretch) = self.timing.stretch(s) else {
+                continue;
+            };
+            let last = &mut lasts[stretch as usize];
+            *last = self.timing.epochs[s].last.max(*last);
+            for (&g, &range) in touched {
+                hull(&mut lives[g as usize], stretch, range);
+            }
+        }
+        for (group, life) in self.list.iter_mut().zip(lives) {
+            let kept = group
+                .members
+                .iter()
+                .any(|&(s, id)| scopes[s as usize].kept(id));
+            group.life = life.into_iter().collect();
+            if kept {
+                group
+                    .life
+                    .iter_mut()
+                    .for_each(|(n, range)| *range = (0, lasts[*n as usize]));
             }
         }
     }
@@ -320,14 +415,13 @@ impl Join {
     }
 
     /// Joins shared locations without a link that have one name in one function. // M5
-    fn names(&mut self, scopes: &[Scope<'_>]) {
+    fn names(&mut self, scopes: &[Scope<'_>], shared: &impl Fn(&Scope<'_>, MemLocId) -> bool) {
         let mut first: BTreeMap<(&str, &str), Member> = BTreeMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.function.memloc_ids() {
-                let (f, loc) = (scope.function, scope.function.memloc(id));
+                let f = scope.function;
                 let name = f.memloc_name(id);
-                let plain = loc.space == Space::Shared && loc.view.is_none();
-                if !plain || f.remote(id).is_some() || name.is_empty() {
+                if !shared(scope, id) || f.remote(id).is_some() || name.is_empty() {
                     continue;
                 }
                 let member = (s as u32, id);

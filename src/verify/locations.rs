@@ -1,12 +1,12 @@
 //! Each location against its own rules: placed or skipped, where, how big, which flags.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::findings::Findings;
 use super::groups::{Fate, Group, Groups};
 use super::scope::Scope;
 use super::{PAGE, as_placed, page_up};
-use crate::ir::{MemLocId, MemoryType, Skipped, Space, Usage};
+use crate::ir::{FlatIndex, Kind, MemLocId, MemoryType, Skipped, Space, Usage};
 use crate::options::{Floor, Options};
 use crate::plan::{MemLocPlan, Plan};
 
@@ -175,7 +175,7 @@ struct Check<'c, 'a> {
 
 impl Check<'_, '_> {
     fn scope(&mut self) -> Vec<Option<Put>> {
-        let limit = collective_limits(self.scope, self.s, self.groups, self.options);
+        let limit = collective_limits(self.scopes, self.s, self.groups, self.options);
         let mut puts = vec![None; self.scope.function.memlocs().len()];
         for id in self.scope.function.memloc_ids() {
             let loc = self.scope.loc(id);
@@ -274,7 +274,9 @@ impl Check<'_, '_> {
         };
         // What has no address lies nowhere; then either name of its space is as good.
         let free = either && row.space != Space::Debug
-            || !self.candidate(id) && row.address.is_none() && row.space == declared;
+            || !self.candidate(id)
+                && row.address.is_none()
+                && (row.space == declared || group.is_some() && row.space == Space::Shared);
         if row.space != want && !free {
             self.say("wrong_space", id, || {
                 format!("the plan puts it in {}, not {want}", row.space)
@@ -337,7 +339,16 @@ impl Check<'_, '_> {
         let loc = self.scope.loc(id);
         let runs = self.scope.lives.of_root(id);
         let same = joined(&row.segments) == joined(runs);
-        let exact = row.address.is_some() && loc.bytes > 0 && space != Space::Shared;
+        let shared = self
+            .groups
+            .of_member(self.s, id)
+            .filter(|g| g.fate == Fate::Shared);
+        if let Some(group) = shared
+            && joined(&row.segments) == self.epochs_of(group)
+        {
+            return;
+        }
+        let exact = row.address.is_some() && loc.bytes > 0 && shared.is_none();
         let always = hold(self.scope, id, space, self.options) == Hold::Always;
         let whole = whole_function(self.scope);
         let sorted = row.segments.windows(2).all(|w| w[0].1 < w[1].0);
@@ -351,6 +362,26 @@ impl Check<'_, '_> {
                 format!("the plan says {:?}, the program {want:?}", row.segments)
             });
         }
+    }
+
+    /// The instructions of this function that may run while a group lives. // M4
+    fn epochs_of(&self, group: &Group) -> Vec<(u32, u32)> {
+        let count = self.scope.function.instructions().len() as u32;
+        let timing = &self.groups.timing;
+        let Some(stretch) = timing.stretch(self.s) else {
+            // A callee runs in its callers' epochs: all of it may.
+            let lives = !group.life.is_empty() && count > 0;
+            return lives.then(|| (0, count - 1)).into_iter().collect();
+        };
+        let Some(&(_, (from, to))) = group.life.iter().find(|l| l.0 == stretch) else {
+            return Vec::new();
+        };
+        let meets = |&i: &u32| {
+            let (lo, hi) = timing.epochs[self.s].at(i);
+            lo <= to && from <= hi
+        };
+        let instants: Vec<(u32, u32)> = (0..count).filter(meets).map(|i| (i, i)).collect();
+        joined(&instants)
     }
 
     /// A root: skipped for a true reason, or placed by the rules.
@@ -442,6 +473,7 @@ impl Check<'_, '_> {
         let (scope, options) = (self.scope, self.options);
         let loc = scope.loc(id);
         let floor = self.floors.floor(space, scope.core);
+        let usage = usage_of(scope, self.s, id, self.groups);
         let size = as_placed(loc.bytes, options);
         if u128::from(row.aligned) != size {
             self.say("wrong_size", id, || {
@@ -491,20 +523,21 @@ impl Check<'_, '_> {
         let has_regions = regions.peek().is_some();
         let fits = |r: &crate::options::SpaceRegion| {
             let to = r.region.base.saturating_add(r.region.size);
-            r.region.base <= start && end <= to && r.region.usages.contains(loc.usage)
+            r.region.base <= start && end <= to && r.region.usages.contains(usage)
         };
         if has_regions && !regions.any(fits) {
             self.say("outside_region", id, || {
-                format!("[{start}, {end}) is in no one region for {}", loc.usage) // P6
+                format!("[{start}, {end}) is in no one region for {usage}") // P6
             });
         }
         if space == Space::Shared && options.shared_mib_per_core > 0 {
             self.slab(id, start, end, floor);
         }
-        if loc.usage == Usage::Collective
+        if usage == Usage::Collective
             && let Some(limit) = limit
         {
-            let to = u128::from(floor) + u128::from(limit);
+            let base = region_base(self.scopes, self.s, id, self.groups, floor, options);
+            let to = base + u128::from(limit);
             if u128::from(end) > to && !self.notes.mention(&scope.label(id)) {
                 self.say("outside_collective_region", id, || {
                     format!("it ends at {end}, the region at {to}, and no note says so") // P5
@@ -572,23 +605,44 @@ fn joined(runs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     list
 }
 
+/// What a location is for; a group is one thing on all cores.
+pub(super) fn usage_of(scope: &Scope<'_>, s: usize, id: MemLocId, groups: &Groups) -> Usage {
+    let shared = groups.of_member(s, id).filter(|g| g.fate == Fate::Shared);
+    shared.map_or(scope.loc(id).usage, |group| group.usage)
+}
+
+/// Where the collective region of a location starts: at the floor, or at its slab. // P5, M6
+pub(super) fn region_base(
+    scopes: &[Scope<'_>],
+    s: usize,
+    id: MemLocId,
+    groups: &Groups,
+    floor: u64,
+    options: &Options,
+) -> u128 {
+    let shared = groups.of_member(s, id).filter(|g| g.fate == Fate::Shared);
+    let core = shared.map_or(0, |g| scopes[g.owner.0 as usize].core);
+    let slab = u128::from(options.shared_mib_per_core) << 20;
+    u128::from(floor) + slab * u128::from(core)
+}
+
 /// The limit of the collective region of each space of a function that has one. // P5
+///
+/// Computed limits are of the operands that may lie in the region: candidates. For the shared
+/// space a computed limit is that of the core that needs most; which functions of the core it
+/// counts is the planner's choice, so the plan's own figure is believed up to the sum of all.
 pub(super) fn collective_limits(
-    scope: &Scope<'_>,
+    scopes: &[Scope<'_>],
     s: usize,
     groups: &Groups,
     options: &Options,
 ) -> BTreeMap<Space, u64> {
+    let scope = &scopes[s];
     let mut limits = BTreeMap::new();
-    let space_of = |id: MemLocId| match groups.of_member(s, id).map(|g| g.fate) {
-        Some(Fate::Shared) => Space::Shared,
-        Some(Fate::Local(_)) => Space::Local,
-        _ => scope.loc(id).space,
-    };
     for id in scope.roots() {
-        let loc = scope.loc(id);
-        if loc.usage == Usage::Collective && loc.is_candidate(options.usage_mask) {
-            limits.insert(space_of(id), 0);
+        let candidate = scope.loc(id).is_candidate(options.usage_mask);
+        if candidate && usage_of(scope, s, id, groups) == Usage::Collective {
+            limits.insert(space_of(scope, s, id, groups), 0);
         }
     }
     if options.cc_limit >= 0 {
@@ -598,12 +652,49 @@ pub(super) fn collective_limits(
         });
         return limits;
     }
-    let mut sums: BTreeMap<Space, u128> = BTreeMap::new();
+    for (&space, limit) in &mut limits {
+        let own = operands(scope, s, space, groups, options);
+        *limit = pages(own);
+        if space == Space::Shared {
+            let of_core = |core: u32| {
+                let all = scopes.iter().enumerate().filter(|(_, x)| x.core == core);
+                all.map(|(o, x)| operands(x, o, space, groups, options))
+                    .sum::<u128>()
+            };
+            let most = scopes.iter().map(|x| x.core).collect::<BTreeSet<u32>>();
+            let most = pages(most.into_iter().map(of_core).max().unwrap_or(0));
+            let told = scope
+                .plan
+                .and_then(|p| p.spaces.iter().find(|f| f.space == space)?.cc);
+            if let Some(told) = told.filter(|cc| (*limit..=most).contains(&cc.limit)) {
+                *limit = told.limit;
+            }
+        }
+    }
+    limits.retain(|_, limit| *limit > 0);
+    limits
+}
+
+fn pages(bytes: u128) -> u64 {
+    u64::try_from(bytes.next_multiple_of(PAGE.into())).unwrap_or(u64::MAX)
+}
+
+fn space_of(scope: &Scope<'_>, s: usize, id: MemLocId, groups: &Groups) -> Space {
+    match groups.of_member(s, id).map(|g| g.fate) {
+        Some(Fate::Shared) => Space::Shared,
+        Some(Fate::Local(_)) => Space::Local,
+        _ => scope.loc(id).space,
+    }
+}
+
+/// The bytes of the collective operands of a function's collective instructions.
+fn operands(scope: &Scope<'_>, s: usize, space: Space, groups: &Groups, options: &Options) -> u128 {
+    let mut sum = 0;
     for (i, instruction) in scope.function.instructions().iter().enumerate() {
-        if instruction.kind != crate::ir::Kind::Collective {
+        if instruction.kind != Kind::Collective {
             continue;
         }
-        let index = crate::ir::FlatIndex::new(i);
+        let index = FlatIndex::new(i);
         for access in scope
             .function
             .uses(index)
@@ -612,19 +703,13 @@ pub(super) fn collective_limits(
         {
             let root = scope.function.root(access.loc).0;
             let loc = scope.loc(root);
-            if loc.usage == Usage::Collective && loc.memory == MemoryType::Dram {
-                *sums.entry(space_of(root)).or_default() += as_placed(loc.bytes, options);
+            if usage_of(scope, s, root, groups) == Usage::Collective
+                && loc.is_candidate(options.usage_mask)
+                && space_of(scope, s, root, groups) == space
+            {
+                sum += as_placed(loc.bytes, options);
             }
         }
     }
-    for (space, limit) in &mut limits {
-        let sum = sums
-            .get(space)
-            .copied()
-            .unwrap_or(0)
-            .next_multiple_of(PAGE.into());
-        *limit = u64::try_from(sum).unwrap_or(u64::MAX);
-    }
-    limits.retain(|_, limit| *limit > 0);
-    limits
+    sum
 }

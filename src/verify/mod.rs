@@ -1,7 +1,7 @@
 //! Proof that a plan is right. Shares only `ir`, `plan` and `options` with the allocator. // V4
 //!
 //! [`verify`] looks at geometry: it recomputes from the program alone when bytes are taken
-//! (`accesses`, `graph`, `lives`; `epochs` and `groups` for what cores share), reads the plan
+//! (`accesses`, `graph`, `lives`, `calls`; `epochs` and `groups` for what cores share), reads the plan
 //! beside it (`scope`), holds every location against its own rules (`locations`), every two
 //! against each other (`overlap`, on the sweep of `sweep`) and the plan's figures against its own
 //! (`figures`, `bound`). Nothing here is quadratic: a plan of a million locations is verified in
@@ -11,6 +11,7 @@
 
 mod accesses;
 mod bound;
+mod calls;
 mod epochs;
 mod figures;
 mod findings;
@@ -25,15 +26,18 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-use crate::ir::{Kind, Program};
+use crate::ir::Program;
 use crate::options::{Geometry, Options};
 use crate::plan::Plan;
+use calls::Calls;
+use figures::Facts;
 use findings::{At, Findings};
 use groups::Groups;
 use locations::{Floors, Layout};
 use scope::Scope;
 
 pub use findings::{REPORTED_PER_KIND, Violation};
+pub use groups::Predicate;
 pub use raw::{verify_raw, verify_raw_plan};
 
 /// Bytes of a page. // P2
@@ -55,6 +59,15 @@ fn as_placed(bytes: u64, options: &Options) -> u128 {
 
 /// Everything wrong with the geometry of a plan; empty if it is proven right. // V1
 pub fn verify(program: &Program, plan: &Plan) -> Vec<Violation> {
+    verify_shared(program, plan, None)
+}
+
+/// As [`verify`], for a plan that was made with a host's own word on what is shared. // M1
+pub fn verify_shared(
+    program: &Program,
+    plan: &Plan,
+    shared: Option<Predicate<'_>>,
+) -> Vec<Violation> {
     let mut findings = Findings::default();
     if let Err(error) = plan.options.validate() {
         findings.say("bad_options", At::default(), || error.to_string());
@@ -66,22 +79,19 @@ pub fn verify(program: &Program, plan: &Plan) -> Vec<Violation> {
         });
     }
     let scopes = Scope::all(program, plan, &mut findings);
-    for scope in &scopes {
-        let calls = scope
-            .function
-            .instructions()
-            .iter()
-            .any(|i| i.kind == Kind::Call);
-        if calls {
-            findings.say("unsupported", scope.at(), || {
-                "functions that call are not verified in this version".to_owned()
-            });
-        }
-    }
-    let groups = Groups::of(&scopes, &mut findings);
+    let calls = Calls::of(&scopes, &mut findings);
+    let groups = Groups::of(&scopes, &calls, shared, &mut findings);
     let floors = Floors::of(&scopes, &groups, &plan.options);
     let layout = Layout::check(&scopes, &groups, &floors, plan, &mut findings);
-    overlap::check(&scopes, &groups, &layout, &mut findings);
-    figures::check(&scopes, &groups, &floors, &layout, plan, &mut findings);
+    overlap::check(&scopes, &calls, &groups, &layout, plan, &mut findings);
+    let facts = Facts {
+        scopes: &scopes,
+        calls: &calls,
+        groups: &groups,
+        floors: &floors,
+        layout: &layout,
+        plan,
+    };
+    figures::check(&facts, &mut findings);
     findings.finish()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::calls::{Calls, held_above};
 use super::findings::{At, Findings};
 use super::groups::{Fate, Group, Groups};
 use super::lives::Handover;
@@ -9,12 +10,15 @@ use super::locations::{Hold, Layout, Put};
 use super::scope::Scope;
 use super::sweep::{Next, Rect, Taken, overlaps};
 use crate::ir::{MemLocId, Space};
+use crate::plan::Plan;
 
 /// Holds every two locations against each other.
 pub(super) fn check(
     scopes: &[Scope<'_>],
+    calls: &Calls,
     groups: &Groups,
     layout: &Layout,
+    plan: &Plan,
     findings: &mut Findings,
 ) {
     let always = Always::of(scopes, groups, layout);
@@ -24,7 +28,11 @@ pub(super) fn check(
             private(scopes, s, space, layout, &always, findings);
         }
     }
-    shared(scopes, groups, layout, &always, findings);
+    for space in [Space::Local, Space::Debug] {
+        frames(scopes, calls, space, layout, findings);
+    }
+    let apart = plan.options.separate_functions;
+    shared(scopes, groups, layout, &always, apart, findings);
 }
 
 /// One location of a scope.
@@ -80,7 +88,7 @@ impl Always {
                 let (a, b) = (self.sites[a as usize], self.sites[b as usize]);
                 let group = |site: Site| groups.position(site.0, site.1);
                 let one_group = group(a).is_some() && group(a) == group(b);
-                if !one_group && !copies(scopes, a, b) {
+                if !one_group && !one_storage(scopes, a, b) {
                     findings.add("pins_overlap", scopes[b.0].at(), || {
                         let names = vec![scopes[a.0].site(a.1), scopes[b.0].site(b.1)];
                         (
@@ -99,14 +107,14 @@ impl Always {
     }
 }
 
-/// Whether two debug pins are the copies of one location on two cores.
-fn copies(scopes: &[Scope<'_>], a: Site, b: Site) -> bool {
-    let (x, y) = (&scopes[a.0], &scopes[b.0]);
-    let (p, q) = (x.loc(a.1), y.loc(b.1));
-    p.space == Space::Debug
-        && x.core != y.core
-        && x.function.name() == y.function.name()
-        && x.function.memloc_name(a.1) == y.function.memloc_name(b.1)
+/// Whether two pins of different functions are one storage: one name, one place.
+fn one_storage(scopes: &[Scope<'_>], a: Site, b: Site) -> bool {
+    let (f, g) = (scopes[a.0].function, scopes[b.0].function);
+    let (p, q) = (f.memloc(a.1), g.memloc(b.1));
+    let name = f.memloc_name(a.1);
+    a.0 != b.0
+        && !name.is_empty()
+        && name == g.memloc_name(b.1)
         && (p.pin, p.bytes) == (q.pin, q.bytes)
 }
 
@@ -225,25 +233,73 @@ pub(super) fn group_put(layout: &Layout, group: &Group) -> Option<Put> {
         .or_else(|| group.members.iter().find_map(of))
 }
 
+/// No frame lies on what its callers hold while it runs. // L7
+fn frames(
+    scopes: &[Scope<'_>],
+    calls: &Calls,
+    space: Space,
+    layout: &Layout,
+    findings: &mut Findings,
+) {
+    let own = |s: usize, root: u32| {
+        let put = layout.put(s, MemLocId(root));
+        put.filter(|put| put.space == space && put.hold != Hold::Always)
+    };
+    let runs = |s: usize, root: u32| own(s, root).map(|_| scopes[s].lives.of_root(MemLocId(root)));
+    for (s, above) in held_above(calls, scopes, runs).into_iter().enumerate() {
+        if above.is_empty() {
+            continue;
+        }
+        let holders: Vec<(u32, u32)> = above.into_iter().collect();
+        let ranges = holders.iter().zip(0..).map(|(&(h, root), tag)| {
+            let put = own(h as usize, root).expect("only such are held");
+            (put.start, put.end, tag)
+        });
+        let taken = Taken::new(ranges.collect());
+        for id in scopes[s].roots() {
+            let Some(put) = own(s, id.0).filter(|_| !scopes[s].lives.of_root(id).is_empty()) else {
+                continue;
+            };
+            taken.meeting(put.start, put.end, |tag| {
+                let (h, root) = holders[tag as usize];
+                let held = own(h as usize, root).expect("only such are held");
+                let pins = put.hold != Hold::Placed && held.hold != Hold::Placed;
+                let kind = if pins { "pins_overlap" } else { "overlap" };
+                findings.add(kind, scopes[s].at(), || {
+                    let names = vec![scopes[s].label(id), scopes[h as usize].site(MemLocId(root))];
+                    (
+                        names,
+                        clash(put, held, "the second is live at a call that leads here"),
+                    )
+                });
+            });
+        }
+    }
+}
+
 /// The groups of all cores.
 fn shared(
     scopes: &[Scope<'_>],
     groups: &Groups,
     layout: &Layout,
     always: &Always,
+    apart: bool,
     findings: &mut Findings,
 ) {
-    let mut by_function: BTreeMap<&str, Vec<Rect>> = BTreeMap::new();
+    let mut by_function: BTreeMap<u32, Vec<Rect>> = BTreeMap::new();
     let site = |g: u32| {
         let owner = groups.list[g as usize].owner;
         scopes[owner.0 as usize].site(owner.1)
     };
     for (g, group) in groups.list.iter().enumerate() {
         let put = group_put(layout, group).filter(|put| put.hold != Hold::Always);
-        let (Fate::Shared, Some(put), Some(life)) = (group.fate, put, group.life) else {
+        let (Fate::Shared, Some(put)) = (group.fate, put) else {
             continue;
         };
-        if let Some(taken) = always.in_space(Space::Shared, 0) {
+        if let Some(taken) = always
+            .in_space(Space::Shared, 0)
+            .filter(|_| !group.life.is_empty())
+        {
             taken.meeting(put.start, put.end, |tag| {
                 let (other, pin) = always.sites[tag as usize];
                 findings.add("overlap", At::default(), || {
@@ -256,19 +312,20 @@ fn shared(
                 });
             });
         }
-        let name = scopes[group.owner.0 as usize].function.name();
-        by_function.entry(name).or_default().push(Rect {
-            first: life.0.into(),
-            last: life.1.into(),
-            start: put.start,
-            end: put.end,
-            owner: g as u32,
-        });
+        for &(function, (lo, hi)) in &group.life {
+            by_function.entry(function).or_default().push(Rect {
+                first: lo.into(),
+                last: hi.into(),
+                start: put.start,
+                end: put.end,
+                owner: g as u32,
+            });
+        }
     }
-    for (name, rects) in &by_function {
+    for (&function, rects) in &by_function {
         let at = At {
             core: None,
-            function: Some(name),
+            function: Some(&groups.timing.names[function as usize]),
         };
         overlaps(rects, |a, b| {
             let (a, b) = (&rects[a], &rects[b]);
@@ -286,13 +343,15 @@ fn shared(
             }
         });
     }
-    let put = |g: u32| group_put(layout, &groups.list[g as usize]).expect("it has a rectangle");
-    across(&by_function, site, put, findings);
+    if !apart {
+        let put = |g: u32| group_put(layout, &groups.list[g as usize]).expect("it has a rectangle");
+        across(&by_function, site, put, findings);
+    }
 }
 
 /// Groups of different functions meet whatever their epochs are. // M4
 fn across(
-    by_function: &BTreeMap<&str, Vec<Rect>>,
+    by_function: &BTreeMap<u32, Vec<Rect>>,
     site: impl Fn(u32) -> String,
     put: impl Fn(u32) -> Put,
     findings: &mut Findings,
@@ -328,7 +387,7 @@ fn across(
         for &x in &ours {
             for &y in &theirs {
                 let (p, q) = (put(x), put(y));
-                if p.start < q.end && q.start < p.end && !findings.enough("overlap") {
+                if x != y && p.start < q.end && q.start < p.end && !findings.enough("overlap") {
                     findings.add("overlap", At::default(), || {
                         let why = "they belong to different functions, which nothing separates";
                         (vec![site(x), site(y)], clash(p, q, why))

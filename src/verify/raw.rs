@@ -1,13 +1,14 @@
 //! Raw problems: rows of lives and sizes, and one offset each. // C9, F
 //!
-//! Sizes are exact, the floor is 0, pins are obstacles while they live. Times are half-open in a
-//! raw problem; `[lower, upper)` becomes the closed `[lower, upper - 1]` here and nowhere else.
+//! Sizes are exact; pins are obstacles while they live, or lie below the floor. Times are
+//! half-open in a raw problem; `[lower, upper)` becomes the closed `[lower, upper - 1]` here and nowhere else.
 
 use super::bound::Loads;
 use super::findings::{At, Findings, Violation};
+use super::page_up;
 use super::sweep::{Next, Rect, overlaps};
 use crate::ir::Usage;
-use crate::options::{Options, Strategy};
+use crate::options::{Floor, Options, Strategy};
 use crate::plan::Status;
 use crate::raw::{RawPlan, RawProblem};
 
@@ -30,6 +31,7 @@ pub fn verify_raw_plan(problem: &RawProblem, options: &Options, plan: &RawPlan) 
 /// The rows as boxes; candidates and pins apart.
 #[derive(Default)]
 struct Rows {
+    floor: u64,
     candidates: Vec<Rect>,
     pins: Vec<Rect>,
 }
@@ -71,12 +73,24 @@ fn rows(
         Some(label) => label.clone(),
         None => format!("#{row}"),
     };
-    let mut rows = Rows::default();
+    let pinned = problem.pins.iter().zip(&problem.sizes).enumerate();
+    let pinned =
+        pinned.filter(|(row, (_, size))| **size > 0 && !lives_of(problem, *row).is_empty());
+    let end = pinned
+        .filter_map(|(_, (pin, size))| Some((*pin)?.saturating_add(*size)))
+        .max();
+    let floor = match options.floor {
+        Floor::Holes => 0,
+        Floor::Hwm => u64::try_from(page_up(end.unwrap_or(0))).unwrap_or(u64::MAX), // P4
+    };
+    let mut rows = Rows {
+        floor,
+        ..Rows::default()
+    };
     for (row, (&start, &size)) in offsets.iter().zip(&problem.sizes).enumerate() {
         let mut say = |kind: &'static str, message: String| {
             findings.add(kind, at, || (vec![label(row)], message));
         };
-        let segments = &problem.segments[starts[row] as usize..starts[row + 1] as usize];
         let pin = problem.pins.get(row).copied().flatten();
         if let Some(pin) = pin.filter(|&pin| pin != start) {
             say("moved_pin", format!("pinned at {pin}, moved to {start}"));
@@ -89,17 +103,22 @@ fn rows(
             );
             continue;
         };
-        let lives = closed(segments);
+        let lives = lives_of(problem, row);
         if size == 0 || lives.is_empty() {
-            if start != 0 && pin.is_none() {
+            let home = if lives.is_empty() { 0 } else { floor }; // L10
+            if start != home && pin.is_none() {
                 say(
                     "zero_bytes",
-                    format!("it takes no bytes at any time and lies at {start}, not 0"),
+                    format!("it takes no bytes at any time and lies at {start}, not {home}"),
                 );
             }
             continue;
         }
-        let align = problem.alignments.get(row).copied().unwrap_or(1);
+        let align = problem.alignments.get(row).copied();
+        let align = align.or(options.align).unwrap_or(1);
+        if pin.is_none() && start < floor {
+            say("below_floor", format!("{start} is below the floor {floor}"));
+        }
         if pin.is_none() && start % align != 0 {
             say(
                 "misaligned",
@@ -161,6 +180,12 @@ fn rows(
     Some(rows)
 }
 
+/// When a row is live.
+fn lives_of(problem: &RawProblem, row: usize) -> Vec<(u64, u64)> {
+    let of_row = problem.starts[row] as usize..problem.starts[row + 1] as usize;
+    closed(&problem.segments[of_row])
+}
+
 /// The closed runs of half-open segments: ascending, disjoint, without the empty ones. The
 /// numbers of times keep their order and are never negative.
 fn closed(segments: &[(i64, i64)]) -> Vec<(u64, u64)> {
@@ -181,7 +206,18 @@ fn closed(segments: &[(i64, i64)]) -> Vec<(u64, u64)> {
 
 fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findings) {
     let at = At::default();
-    let peak = rows.candidates.iter().map(|r| r.end).max().unwrap_or(0);
+    let peak = rows
+        .candidates
+        .iter()
+        .map(|r| r.end)
+        .max()
+        .unwrap_or(rows.floor);
+    if plan.floor != rows.floor {
+        let (said, is) = (plan.floor, rows.floor);
+        findings.say("wrong_floor", at, || {
+            format!("the plan says {said}, it is {is}")
+        });
+    }
     if plan.peak != peak {
         findings.say("wrong_peak", at, || {
             format!("the plan says {}, it is {peak}", plan.peak)
@@ -196,9 +232,13 @@ fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findin
     let loads = Loads {
         candidates: &candidates,
         pairs: &[],
-        pins: &rows.pins,
+        pins: if options.floor == Floor::Hwm {
+            &[]
+        } else {
+            &rows.pins
+        },
     };
-    let proven = loads.bound();
+    let proven = loads.bound() + u128::from(rows.floor);
     let bound = u128::from(plan.bound);
     let searched = options.strategy == Strategy::Best;
     if bound < proven || bound > u128::from(peak) {

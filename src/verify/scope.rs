@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 /// One function of one core.
 pub(super) struct Scope<'a> {
     pub core: u32,
+    pub module: &'a Module,
     pub function: &'a Function,
     /// What the plan says; `None` if it forgot the function, which has been said.
     pub plan: Option<&'a FunctionPlan>,
@@ -92,6 +93,7 @@ impl<'a> Scope<'a> {
         let rows = plan.map_or_else(Vec::new, |plan| rows(function, plan, at, findings));
         Scope {
             core,
+            module,
             function,
             plan,
             rows,

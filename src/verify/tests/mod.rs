@@ -3,6 +3,7 @@
 mod claims;
 mod mutations;
 mod oracle;
+mod planned;
 mod planner;
 mod programs;
 mod raw;

@@ -2,11 +2,18 @@
 
 use super::programs;
 use crate::ir::UsageMask;
-use crate::options::{Options, Strategy};
+use crate::options::{Floor, Options, Strategy};
 use crate::place::Region;
 use crate::plan::Status;
 use crate::raw::{RawPlan, RawProblem};
 use crate::verify::{verify_raw, verify_raw_plan};
+
+fn options_of(floor: Floor) -> Options {
+    Options {
+        floor,
+        ..Options::default()
+    }
+}
 
 fn problem(rows: &[(&[(i64, i64)], u64)]) -> RawProblem {
     let mut problem = RawProblem {
@@ -71,7 +78,7 @@ fn exactly_the_rows_that_share_a_time_and_a_byte_are_found() {
         }
         want.sort();
         let mut got: Vec<(&str, Vec<usize>)> =
-            (verify_raw(&problem, &Options::default(), &offsets).iter())
+            (verify_raw(&problem, &options_of(Floor::Holes), &offsets).iter())
                 .map(|v| {
                     let rows = v.locations.iter().map(|n| n[1..].parse().expect("#row"));
                     let mut rows: Vec<usize> = rows.collect();
@@ -106,7 +113,7 @@ fn every_way_to_break_a_raw_plan_is_found() {
     };
     let options = Options {
         capacity: Some(102),
-        ..Options::default()
+        ..options_of(Floor::Holes)
     };
     let kinds = |problem: &RawProblem, options: &Options, plan: &RawPlan| -> Vec<&str> {
         verify_raw_plan(problem, options, plan)
@@ -209,4 +216,18 @@ fn every_way_to_break_a_raw_plan_is_found() {
         ..options
     };
     assert_eq!(kinds(&apart, &best, &loose), [""; 0]);
+    let above = RawPlan {
+        offsets: vec![4096, 4096, 4104, 100],
+        peak: 4108,
+        bound: 4108,
+        floor: 4096,
+        status: Status::Optimal,
+    };
+    let hwm = options_of(Floor::Hwm);
+    assert_eq!(kinds(&good, &hwm, &above), [""; 0]);
+    assert_eq!(
+        kinds(&good, &hwm, &RawPlan { floor: 0, ..above }),
+        ["wrong_floor"]
+    );
+    assert!(kinds(&good, &hwm, &plan).contains(&"below_floor"));
 }
