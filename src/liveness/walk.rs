@@ -347,6 +347,7 @@ impl<'a> Walker<'a> {
             self.close(&mut below);
             let always = endless && self.graph.is_endless(block);
             let touched = group.map_or(&[][..], |group| &touches[group.start..group.end]);
+            // No touch comes before it: a use there would see an entry.
             let first_def = match reached {
                 true => None,
                 false => touched
@@ -371,9 +372,6 @@ impl<'a> Walker<'a> {
                     let piece = here.piece(touch.index, false);
                     self.pieces.push(piece);
                     open = None;
-                }
-                if first_def == Some(touch.index) {
-                    break;
                 }
             }
             below = open.map(|open| (range.start, open));
