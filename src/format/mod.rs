@@ -16,6 +16,12 @@
 //! program: unknown keys, unknown words, repeated keys and fractions are errors of one line that
 //! say where. Compression is the caller's business.
 
+mod convert;
+#[cfg(test)]
+mod convert_tests;
+mod csv;
+#[cfg(test)]
+mod csv_tests;
 mod json;
 mod json_out;
 mod plan_read;
@@ -27,6 +33,8 @@ mod program_read;
 mod program_tests;
 mod program_write;
 
+pub use convert::{Projection, csv_to_program, function_to_csv, program_to_csv};
+pub use csv::CsvFile;
 pub use plan_read::read_plan;
 pub use plan_write::write_plan;
 pub use program_read::read_program;

@@ -5,6 +5,7 @@
 //! as `#` and its number, an element count of a view becomes its bytes, and what an allocator run
 //! has decided is left to the plan file.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::json::Format;
@@ -93,6 +94,21 @@ fn write_module(
     })
 }
 
+/// The name of a location in a file: its own, or `#` and its number if it has none.
+///
+/// No two locations of a function have the same.
+pub(super) fn name_in_file(function: &Function, id: MemLocId) -> Cow<'_, str> {
+    let name = function.memloc_name(id);
+    if !name.is_empty() {
+        return name.into();
+    }
+    let mut made = format!("#{id}");
+    while function.find_memloc(&made).is_some() {
+        made.push('_');
+    }
+    made.into()
+}
+
 /// Writes one function.
 struct FunctionOut<'a> {
     function: &'a Function,
@@ -119,25 +135,16 @@ impl FunctionOut<'_> {
         })
     }
 
-    /// The name of a location in the file; each has one, and no two have the same.
-    fn name(&self, id: MemLocId) -> std::borrow::Cow<'_, str> {
-        let name = self.function.memloc_name(id);
-        if !name.is_empty() {
-            return name.into();
-        }
-        let mut made = format!("#{id}");
-        while self.function.find_memloc(&made).is_some() {
-            made.push('_');
-        }
-        made.into()
+    fn name_of(&self, id: MemLocId) -> Cow<'_, str> {
+        name_in_file(self.function, id)
     }
 
     fn memloc(&self, out: &mut JsonOut<impl Write>, id: MemLocId) -> io::Result<()> {
         let loc = self.function.memloc(id);
         out.object(|out| {
-            out.string_pair("name", &self.name(id))?;
+            out.string_pair("name", &self.name_of(id))?;
             if let Some(view) = loc.view {
-                out.string_pair("alias_of", &self.name(view.parent))?;
+                out.string_pair("alias_of", &self.name_of(view.parent))?;
                 if view.offset != 0 {
                     out.number_pair("offset", view.offset)?;
                 }
@@ -257,9 +264,9 @@ impl FunctionOut<'_> {
             if !pairs.is_empty() {
                 out.key("in_place")?;
                 out.list(|out| {
-                    pairs
-                        .iter()
-                        .try_for_each(|&(used, def)| pair(out, &self.name(used), &self.name(def)))
+                    pairs.iter().try_for_each(|&(used, def)| {
+                        pair(out, &self.name_of(used), &self.name_of(def))
+                    })
                 })?;
             }
             if let Some(callee) = instruction.callee {
@@ -270,7 +277,7 @@ impl FunctionOut<'_> {
                 out.key("args")?;
                 out.list(|out| {
                     args.iter().try_for_each(|arg| {
-                        pair(out, &self.name(arg.caller), function.symbol(arg.callee))
+                        pair(out, &self.name_of(arg.caller), function.symbol(arg.callee))
                     })
                 })?;
             }
@@ -283,7 +290,7 @@ impl FunctionOut<'_> {
     }
 
     fn operand(&self, out: &mut JsonOut<impl Write>, access: &Access) -> io::Result<()> {
-        let name = self.name(access.loc);
+        let name = self.name_of(access.loc);
         if access.offset == 0 && access.bytes == self.function.memloc(access.loc).bytes {
             return out.string(&name);
         }

@@ -1,0 +1,502 @@
+//! Buffers in rows: the CSV files of allocation solvers. // F
+//!
+//! One row per buffer: a name, a life, a size. The columns are those of MiniMalloc in both its
+//! dialects; what else stands in a file is kept for the output and does not count.
+//!
+//! | column | meaning |
+//! | --- | --- |
+//! | `id`, `buffer` or `buffer_id` | the buffer's name, unique |
+//! | `lower` or `begin`, with `upper` | the life `[lower, upper)` |
+//! | `start`, with `end` | the life `[start, end]`, the last time included |
+//! | `size` | bytes |
+//! | `alignment` | the start is a multiple of it; empty: 1 |
+//! | `offset` | empty: to be placed; else the address, which is kept |
+//! | `gaps` | `l-u` separated by blanks: parts of the life without content, ends as in the life |
+//! | `hint` | a start to try first; kept, not used |
+//!
+//! Column names are compared without regard to case and to blanks around them; blanks around
+//! numbers do not count, those around an id do. Times are any
+//! 64-bit integers. Comments (`#`) may stand above the header.
+//!
+//! Two things that other tools write would change the problem and are refused: times that are
+//! vector clocks (`1:2`), and gaps with windows (`l-u@wl:wu`), in which part of the bytes stays in
+//! use. A pool that does not start at 0 (`# pool_offset=`) is refused as well.
+
+use std::io::{self, Write};
+
+use super::json::document_error;
+use crate::Result;
+use crate::raw::RawProblem;
+
+/// A file of buffers: the problem that it poses, and its text, so that the answer is the same
+/// file with one column more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CsvFile {
+    problem: RawProblem,
+    notes: Vec<String>,
+    preamble: String, // The comments above the header.
+    table: String,    // The header and everything after it.
+    offset_column: Option<usize>,
+}
+
+impl CsvFile {
+    /// Reads a file. Every error is one line that names the line of the file.
+    pub fn read(bytes: &[u8]) -> Result<CsvFile> {
+        let text = super::json::text(bytes)?;
+        let (preamble, table) = split_preamble(text)?;
+        let skipped = preamble.lines().count() as u64;
+        let mut reader = reader(table);
+        let header = reader
+            .headers()
+            .map_err(|e| document_error(format!("the header: {e}")))?;
+        let columns = Columns::find(header, skipped + 1)?;
+        let mut rows = Rows::new(&columns);
+        let mut record = csv::StringRecord::new();
+        while reader
+            .read_record(&mut record)
+            .map_err(|e| document_error(e.to_string()))?
+        {
+            let line = skipped + record.position().map_or(0, |at| line_of(table, at));
+            let row = Row {
+                columns: &columns,
+                record: &record,
+                line,
+            };
+            rows.add(row).map_err(|e| row.place(e))?;
+        }
+        rows.refuse_duplicates()?;
+        let notes = rows.notes();
+        Ok(CsvFile {
+            problem: rows.problem,
+            notes,
+            preamble: preamble.to_owned(),
+            table: table.to_owned(),
+            offset_column: columns.offset,
+        })
+    }
+
+    /// The problem; its rows are those of the file, in that order.
+    pub fn problem(&self) -> &RawProblem {
+        &self.problem
+    }
+
+    /// What a person should know: columns that do not count.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Writes the file with the address of each row in the column `offset`, which is filled if the
+    /// file has it and appended if not. Fails if `out` does.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one offset per row.
+    pub fn write(&self, offsets: &[u64], mut out: impl Write) -> io::Result<()> {
+        assert_eq!(offsets.len(), self.problem.len(), "one offset per row");
+        out.write_all(self.preamble.as_bytes())?;
+        let end = if self
+            .table
+            .lines()
+            .next()
+            .is_some_and(|_| self.table.contains("\r\n"))
+        {
+            csv::Terminator::CRLF
+        } else {
+            csv::Terminator::Any(b'\n')
+        };
+        let mut writer = csv::WriterBuilder::new().terminator(end).from_writer(out);
+        let mut reader = reader(&self.table);
+        let column = self.offset_column;
+        write_row(
+            &mut writer,
+            reader.headers()?,
+            column,
+            column.is_none().then_some("offset"),
+        )?;
+        for (record, offset) in reader.records().zip(offsets) {
+            write_row(&mut writer, &record?, column, Some(&offset.to_string()))?;
+        }
+        writer.flush()
+    }
+}
+
+fn reader(table: &str) -> csv::Reader<&[u8]> {
+    // Uneven rows are reported with their line by `Row`.
+    csv::ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(table.as_bytes())
+}
+
+/// The line on which a record starts; the reader's own count stops before blank lines.
+fn line_of(table: &str, at: &csv::Position) -> u64 {
+    let rest = &table.as_bytes()[at.byte() as usize..];
+    let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    at.line() + blank.filter(|&&byte| byte == b'\n').count() as u64
+}
+
+/// Writes the fields with `value` in the place of field `column`, or after the last one.
+fn write_row(
+    writer: &mut csv::Writer<impl Write>,
+    record: &csv::StringRecord,
+    column: Option<usize>,
+    value: Option<&str>,
+) -> io::Result<()> {
+    for (i, field) in record.iter().enumerate() {
+        let replaced = value.filter(|_| column == Some(i));
+        writer.write_field(replaced.unwrap_or(field))?;
+    }
+    if column.is_none() {
+        writer.write_field(value.unwrap_or(""))?;
+    }
+    writer.write_record(None::<&[u8]>)?;
+    Ok(())
+}
+
+/// The comments and blank lines above the header, and the rest.
+fn split_preamble(text: &str) -> Result<(&str, &str)> {
+    let mut start = 0;
+    for (i, line) in text.split_inclusive('\n').enumerate() {
+        let content = line.trim();
+        let Some(comment) = content.strip_prefix('#') else {
+            if content.is_empty() {
+                start += line.len();
+                continue;
+            }
+            break;
+        };
+        let pool = comment
+            .trim()
+            .strip_prefix("pool_offset")
+            .map(str::trim_start);
+        if let Some(value) = pool.and_then(|rest| rest.strip_prefix('='))
+            && value.trim() != "0"
+        {
+            return Err(document_error(format!(
+                "line {}: a pool that starts at {} is not supported",
+                i + 1,
+                value.trim()
+            )));
+        }
+        start += line.len();
+    }
+    Ok(text.split_at(start))
+}
+
+/// Which field of a row holds what.
+struct Columns {
+    count: usize,
+    id: usize,
+    lower: usize,
+    upper: usize,
+    inclusive: bool, // `upper` is the last time of the life.
+    size: usize,
+    alignment: Option<usize>,
+    offset: Option<usize>,
+    gaps: Option<usize>,
+    hint: Option<usize>,
+    unused: Vec<String>,
+}
+
+impl Columns {
+    fn find(header: &csv::StringRecord, line: u64) -> Result<Columns> {
+        const KNOWN: [&[&str]; 9] = [
+            &["id", "buffer", "buffer_id"],
+            &["lower", "begin"],
+            &["upper"],
+            &["start"],
+            &["end"],
+            &["size"],
+            &["alignment"],
+            &["offset"],
+            &["gaps"],
+        ];
+        let refuse = |message: String| Err(document_error(format!("line {line}: {message}")));
+        if header.iter().all(|name| name.trim().is_empty()) {
+            return refuse("there is no header".to_owned());
+        }
+        let mut found = [None; KNOWN.len()];
+        let (mut hint, mut unused) = (None, Vec::new());
+        for (i, name) in header.iter().enumerate() {
+            let name = name.trim().to_ascii_lowercase();
+            let Some(k) = KNOWN
+                .iter()
+                .position(|names| names.contains(&name.as_str()))
+            else {
+                if name == "hint" {
+                    hint = Some(i);
+                } else {
+                    unused.push(header[i].trim().to_owned());
+                }
+                continue;
+            };
+            if let Some(first) = found[k].replace(i) {
+                let (first, second) = (&header[first], &header[i]);
+                return refuse(format!("columns {first} and {second} say the same thing"));
+            }
+        }
+        let [id, lower, upper, start, end, size, alignment, offset, gaps] = found;
+        let all = || header.iter().collect::<Vec<_>>().join(", ");
+        let (lower, upper, inclusive) = match (lower, upper, start, end) {
+            (Some(lower), Some(upper), None, None) => (lower, upper, false),
+            (None, None, Some(start), Some(end)) => (start, end, true),
+            (None, None, None, None) => {
+                return refuse(format!(
+                    "there is neither a column lower (or begin) with upper, nor start with end; \
+                     the columns are {}",
+                    all()
+                ));
+            }
+            _ => {
+                return refuse(format!(
+                    "lower (or begin) goes with upper, which is not part of the life, and start \
+                     with end, which is; the columns are {}",
+                    all()
+                ));
+            }
+        };
+        let need = |column: Option<usize>, name: &str| {
+            let missing = || {
+                format!(
+                    "line {line}: there is no column {name}; the columns are {}",
+                    all()
+                )
+            };
+            column.ok_or_else(|| document_error(missing()))
+        };
+        Ok(Columns {
+            count: header.len(),
+            id: need(id, "id (or buffer, or buffer_id)")?,
+            lower,
+            upper,
+            inclusive,
+            size: need(size, "size")?,
+            alignment,
+            offset,
+            gaps,
+            hint,
+            unused,
+        })
+    }
+}
+
+/// One row of the file.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    columns: &'a Columns,
+    record: &'a csv::StringRecord,
+    line: u64,
+}
+
+impl Row<'_> {
+    fn field(&self, column: usize) -> &str {
+        self.record[column].trim()
+    }
+
+    /// The field of a column that need not be there or filled.
+    fn optional(&self, column: Option<usize>) -> Option<&str> {
+        column
+            .map(|column| self.field(column))
+            .filter(|text| !text.is_empty())
+    }
+
+    /// Puts the line, and the name of the row, in front of what is wrong with it.
+    fn place(&self, message: String) -> crate::Error {
+        let error = document_error(format!("line {}: {message}", self.line));
+        let id = self.record.get(self.columns.id).unwrap_or("");
+        if id.is_empty() {
+            error
+        } else {
+            error.at_location(id)
+        }
+    }
+
+    fn time(&self, text: &str, column: &str) -> std::result::Result<i64, String> {
+        if text.contains(':') {
+            return Err(format!(
+                "{column} is a vector clock ({text}), which is not supported"
+            ));
+        }
+        text.parse()
+            .map_err(|_| format!("{column} {text:?} is no whole number of 64 bits"))
+    }
+
+    /// One past the last time, from a column that holds that or the last time itself.
+    fn end(&self, text: &str, column: &str) -> std::result::Result<i64, String> {
+        let end = self.time(text, column)?;
+        if !self.columns.inclusive {
+            return Ok(end);
+        }
+        end.checked_add(1)
+            .ok_or_else(|| format!("{column} {end} is the last of all times"))
+    }
+
+    /// The life as `[lower, upper)`.
+    fn life(&self) -> std::result::Result<(i64, i64), String> {
+        let (from, to) = if self.columns.inclusive {
+            ("start", "end")
+        } else {
+            ("lower", "upper")
+        };
+        let (lower, upper) = (
+            self.field(self.columns.lower),
+            self.field(self.columns.upper),
+        );
+        let (first, end) = (self.time(lower, from)?, self.end(upper, to)?);
+        if first > end {
+            return Err(format!("{from} {lower} lies after {to} {upper}"));
+        }
+        Ok((first, end))
+    }
+
+    /// The gaps, sorted.
+    fn gaps(&self) -> std::result::Result<Vec<(i64, i64)>, String> {
+        let mut gaps = Vec::new();
+        for gap in self
+            .optional(self.columns.gaps)
+            .unwrap_or("")
+            .split_whitespace()
+        {
+            if gap.contains('@') {
+                return Err(format!("gap {gap} has a window, which is not supported"));
+            }
+            // The first character may be a sign.
+            let dash = gap
+                .char_indices()
+                .skip(1)
+                .find(|&(_, c)| c == '-')
+                .map(|(i, _)| i);
+            let Some(dash) = dash else {
+                return Err(format!("gap {gap:?} is not of the form lower-upper"));
+            };
+            let (lower, upper) = (&gap[..dash], &gap[dash + 1..]);
+            let (first, end) = (self.time(lower, "gap")?, self.end(upper, "gap")?);
+            if first > end {
+                return Err(format!("gap {gap} ends before it starts"));
+            }
+            gaps.push((first, end));
+        }
+        gaps.sort_unstable();
+        Ok(gaps)
+    }
+
+    fn number(&self, text: &str, column: &str) -> std::result::Result<u64, String> {
+        text.parse()
+            .map_err(|_| format!("{column} {text:?} is no whole number from 0 to 2^64 - 1"))
+    }
+}
+
+/// The problem as it grows.
+struct Rows<'c> {
+    columns: &'c Columns,
+    problem: RawProblem,
+    lines: Vec<u64>,
+    hints: usize,
+}
+
+impl<'c> Rows<'c> {
+    fn new(columns: &'c Columns) -> Rows<'c> {
+        let problem = RawProblem {
+            starts: vec![0],
+            ..RawProblem::default()
+        };
+        Rows {
+            columns,
+            problem,
+            lines: Vec::new(),
+            hints: 0,
+        }
+    }
+
+    fn add(&mut self, row: Row<'_>) -> std::result::Result<(), String> {
+        let (columns, problem) = (self.columns, &mut self.problem);
+        if row.record.len() != columns.count {
+            let (got, want) = (row.record.len(), columns.count);
+            return Err(format!("there are {got} fields, but {want} columns"));
+        }
+        let id = &row.record[columns.id];
+        if id.is_empty() {
+            return Err("the id is empty".to_owned());
+        }
+        let (lower, upper) = row.life()?;
+        let size = row.number(row.field(columns.size), "size")?;
+        if columns.alignment.is_some() {
+            let given = row.optional(columns.alignment);
+            let alignment = given.map_or(Ok(1), |text| row.number(text, "alignment"))?;
+            if alignment == 0 {
+                return Err("the alignment is 0".to_owned());
+            }
+            problem.alignments.push(alignment);
+        }
+        if columns.offset.is_some() {
+            let given = row.optional(columns.offset);
+            problem
+                .pins
+                .push(given.map(|text| row.number(text, "offset")).transpose()?);
+        }
+        let gaps = row.gaps()?;
+        problem.segments.extend(without(lower, upper, &gaps));
+        let segments = u32::try_from(problem.segments.len());
+        problem
+            .starts
+            .push(segments.map_err(|_| "there are more than 2^32 lives".to_owned())?);
+        problem.sizes.push(size);
+        problem.labels.push(id.to_owned());
+        self.lines.push(row.line);
+        self.hints += usize::from(row.optional(columns.hint).is_some());
+        Ok(())
+    }
+
+    /// Names are compared in sorted order, so that a million rows need no table of them.
+    fn refuse_duplicates(&self) -> Result<()> {
+        let labels = &self.problem.labels;
+        let mut order: Vec<u32> = (0..labels.len() as u32).collect();
+        order.sort_by(|&a, &b| labels[a as usize].cmp(&labels[b as usize]));
+        let same = |pair: &&[u32]| labels[pair[0] as usize] == labels[pair[1] as usize];
+        let Some(pair) = order.windows(2).filter(same).min_by_key(|pair| pair[1]) else {
+            return Ok(());
+        };
+        let (first, second) = (pair[0] as usize, pair[1] as usize);
+        let (line, before) = (self.lines[second], self.lines[first]);
+        let message = format!("line {line}: the id stands on line {before} already");
+        Err(document_error(message).at_location(&labels[second]))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.hints > 0 {
+            notes.push(format!(
+                "the hints of {} rows are kept but not used",
+                self.hints
+            ));
+        }
+        if !self.columns.unused.is_empty() {
+            let names = self.columns.unused.join(", ");
+            notes.push(format!(
+                "these columns are kept but mean nothing here: {names}"
+            ));
+        }
+        notes
+    }
+}
+
+/// What is left of `[lower, upper)` without the gaps, which are sorted.
+fn without(lower: i64, upper: i64, gaps: &[(i64, i64)]) -> Vec<(i64, i64)> {
+    let mut left = Vec::with_capacity(gaps.len() + 1);
+    let mut at = lower;
+    for &(first, end) in gaps {
+        if end <= at || first >= end {
+            continue;
+        }
+        if first >= upper {
+            break;
+        }
+        if first > at {
+            left.push((at, first));
+        }
+        at = end;
+    }
+    if at < upper {
+        left.push((at, upper));
+    }
+    left
+}
