@@ -180,6 +180,35 @@ typedef int64_t dram_cc_limit;
 #endif // __cplusplus
 
 /**
+ * Why one instruction waits for another; the first is the strongest.
+ */
+enum dram_dependence_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It reads what the other has written.
+   */
+  DRAM_DEPENDENCE_KIND_FLOW = 0,
+  /**
+   * It writes bytes that the other has written.
+   */
+  DRAM_DEPENDENCE_KIND_OUTPUT = 1,
+  /**
+   * It writes bytes that the other has read.
+   */
+  DRAM_DEPENDENCE_KIND_ANTI = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum dram_dependence_kind dram_dependence_kind;
+#else
+typedef uint32_t dram_dependence_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Where placement starts beside the host's pins.
  */
 enum dram_floor
@@ -379,7 +408,7 @@ enum dram_metric
    */
   DRAM_METRIC_RESERVED_SPACE = 31,
   /**
-   * Declared bytes of everything placed; metric `raw_bytes`.
+   * Declared bytes of everything placed; metric `raw_bytes_placed`.
    */
   DRAM_METRIC_RAW_BYTES = 32,
 };
@@ -598,6 +627,35 @@ enum dram_usage
 typedef enum dram_usage dram_usage;
 #else
 typedef uint32_t dram_usage;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How a core's need compares with its memory.
+ */
+enum dram_verdict
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It fits, or there is no limit.
+   */
+  DRAM_VERDICT_FITS = 0,
+  /**
+   * Over by at most a tenth.
+   */
+  DRAM_VERDICT_SLIGHTLY = 1,
+  /**
+   * Over by more.
+   */
+  DRAM_VERDICT_OVER = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum dram_verdict dram_verdict;
+#else
+typedef uint32_t dram_verdict;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -990,7 +1048,19 @@ typedef struct dram_progress {
 typedef void (*dram_progress_fn)(void *user, const struct dram_progress *progress);
 
 /**
- * How a host watches and stops a run.
+ * Says of a memory location whether the cores share it although its description does not say so:
+ * 1, else 0. `function` is valid during the call only; `memloc` is its number in the function,
+ * `cookie` the host's, 0 for none. The answer must depend on nothing else. Must not throw; may
+ * call the library.
+ */
+typedef int32_t (*dram_shared_fn)(void *user,
+                                  uint32_t core,
+                                  struct dram_str function,
+                                  uint32_t memloc,
+                                  uint64_t cookie);
+
+/**
+ * How a host watches, stops and steers a run.
  */
 typedef struct dram_control {
   /**
@@ -1009,7 +1079,78 @@ typedef struct dram_control {
    * Handed to `progress`.
    */
   void *progress_user;
+  /**
+   * Asked for every location of a program that is not shared or linked; may be null.
+   */
+  dram_shared_fn shared;
+  /**
+   * Handed to `shared`.
+   */
+  void *shared_user;
 } dram_control;
+
+/**
+ * What one core needs of its memory, in bytes. The parts are values at the peak instruction:
+ * they and `unused` add up to `needed`.
+ */
+typedef struct dram_hbm_usage {
+  /**
+   * Set by the caller: `sizeof(dram_hbm_usage)`.
+   */
+  size_t struct_size;
+  /**
+   * What has to be there.
+   */
+  uint64_t needed;
+  /**
+   * What there is; `UINT64_MAX`: no limit.
+   */
+  uint64_t capacity;
+  /**
+   * Inputs and outputs, pinned or the caller's.
+   */
+  uint64_t input_output;
+  /**
+   * Weights and constants, pinned or the caller's.
+   */
+  uint64_t weights;
+  /**
+   * Placed for this core alone.
+   */
+  uint64_t private_bytes;
+  /**
+   * Placed once for several cores.
+   */
+  uint64_t shared;
+  /**
+   * Placed for the collective layer.
+   */
+  uint64_t collective;
+  /**
+   * The host's own.
+   */
+  uint64_t extra;
+  /**
+   * Lost to fragmentation, alignment and reserved space.
+   */
+  uint64_t unused;
+  /**
+   * The position of the function of the peak; `DRAM_UNKNOWN` if there is none.
+   */
+  uint32_t function;
+  /**
+   * The flat index of the peak instruction there.
+   */
+  uint32_t instruction;
+  /**
+   * A `dram_verdict`.
+   */
+  uint32_t verdict;
+  /**
+   * Always 0.
+   */
+  uint32_t reserved;
+} dram_hbm_usage;
 
 /**
  * What a module is. Text is borrowed until its program is freed.
@@ -1164,7 +1305,7 @@ typedef struct dram_memloc_info {
    */
   uint64_t align;
   /**
-   * Its address in bytes, `DRAM_NO_ADDRESS` if it has none.
+   * Its address in bytes, `DRAM_NO_ADDRESS` if it has none; a view's lies in its root.
    */
   uint64_t address;
   /**
@@ -1568,6 +1709,42 @@ typedef struct dram_segment {
 } dram_segment;
 
 /**
+ * Each execution of `to` waits for the latest earlier execution of `from`, if there is one.
+ */
+typedef struct dram_dependence {
+  /**
+   * The flat index of what runs first.
+   */
+  uint32_t from;
+  /**
+   * The flat index of what waits.
+   */
+  uint32_t to;
+  /**
+   * A `dram_dependence_kind`.
+   */
+  uint32_t kind;
+  /**
+   * How many back edges lie between the two executions: 0 or 1.
+   */
+  uint32_t distance;
+  /**
+   * The header block of that back edge; `DRAM_UNKNOWN` for distance 0.
+   */
+  uint32_t header;
+  /**
+   * Always 0.
+   */
+  uint32_t reserved;
+} dram_dependence;
+
+/**
+ * Receives all edges of a function at once, ascending by `(from, to)`; valid during the call
+ * only. Must not throw; may call the library.
+ */
+typedef void (*dram_dependences_fn)(void *user, const struct dram_dependence *edges, size_t count);
+
+/**
  * Something wrong with a plan. Text is borrowed until the report is freed.
  */
 typedef struct dram_violation {
@@ -1629,7 +1806,7 @@ typedef struct dram_problem {
    */
   const uint32_t *starts;
   /**
-   * The intervals, those of one buffer in any order.
+   * The intervals; those of one buffer ascend and are disjoint.
    */
   const struct dram_interval *intervals;
   /**
@@ -1667,13 +1844,17 @@ typedef struct dram_problem_result {
    */
   size_t struct_size;
   /**
-   * One past the highest byte placed, pins excluded.
+   * One past the highest byte placed, pins excluded; the floor if nothing was.
    */
   uint64_t peak;
   /**
    * No placement has a lower peak.
    */
   uint64_t bound;
+  /**
+   * Nothing was placed below this byte.
+   */
+  uint64_t floor;
   /**
    * A `dram_plan_status`.
    */
@@ -1828,12 +2009,27 @@ typedef struct dram_api {
                               struct dram_plan **plan_out,
                               struct dram_error **error);
   /**
+   * `dram_program_apply`.
+   */
+  dram_status (*program_apply)(struct dram_program *program,
+                               const struct dram_plan *plan,
+                               struct dram_error **error);
+  /**
    * `dram_program_verify`.
    */
   dram_status (*program_verify)(const struct dram_program *program,
                                 const struct dram_plan *plan,
                                 struct dram_report **report_out,
                                 struct dram_error **error);
+  /**
+   * `dram_program_hbm_usage`.
+   */
+  dram_status (*program_hbm_usage)(const struct dram_program *program,
+                                   const struct dram_plan *plan,
+                                   uint32_t core,
+                                   uint64_t extra,
+                                   struct dram_hbm_usage *usage_out,
+                                   struct dram_error **error);
   /**
    * `dram_module_get`.
    */
@@ -2065,6 +2261,22 @@ typedef struct dram_api {
                                size_t capacity,
                                size_t *count_out,
                                struct dram_error **error);
+  /**
+   * `dram_plan_load`.
+   */
+  dram_status (*plan_load)(const struct dram_plan *plan,
+                           const struct dram_function *function,
+                           uint64_t *bytes,
+                           size_t count,
+                           struct dram_error **error);
+  /**
+   * `dram_plan_dependences`.
+   */
+  dram_status (*plan_dependences)(const struct dram_plan *plan,
+                                  const struct dram_function *function,
+                                  dram_dependences_fn take,
+                                  void *user,
+                                  struct dram_error **error);
   /**
    * `dram_report_count`.
    */
@@ -2330,6 +2542,32 @@ dram_status dram_program_plan(const struct dram_program *program,
                               struct dram_error **error);
 
 /**
+ * Writes a plan's addresses into the program, where `dram_function_addresses` finds them.
+ *
+ * The plan must be of this program as it is: the same modules, functions, locations, sizes and
+ * pins, else `DRAM_STATUS_FAILED_PRECONDITION`, and nothing is written.
+ */
+dram_status dram_program_apply(struct dram_program *program,
+                               const struct dram_plan *plan,
+                               struct dram_error **error);
+
+/**
+ * What a core needs of its memory under a plan, and what fills it. `DRAM_STATUS_NOT_FOUND` if the
+ * program has no module for the core, `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of the
+ * program as it is.
+ *
+ * `extra`: bytes that only the host knows of, such as descriptors. `usage_out`: set its
+ * `struct_size`, the call fills the rest; all 0 on failure. Needing more than there is is no
+ * failure here: see `verdict`.
+ */
+dram_status dram_program_hbm_usage(const struct dram_program *program,
+                                   const struct dram_plan *plan,
+                                   uint32_t core,
+                                   uint64_t extra,
+                                   struct dram_hbm_usage *usage_out,
+                                   struct dram_error **error);
+
+/**
  * Checks a plan against the program that it is for, sharing no code with the allocator.
  *
  * Succeeds also when the plan is wrong: what is wrong stands in the report, which is empty for a
@@ -2419,7 +2657,7 @@ dram_status dram_module_metric(const struct dram_module *module,
                                struct dram_error **error);
 
 /**
- * A metric of the module's last allocation by its name: `reserved_space`, `raw_bytes`,
+ * A metric of the module's last allocation by its name: `reserved_space`, `raw_bytes_placed`,
  * `real_cc_buffer_size`, `allreduce_dram_hwm`, `hwm`, all in bytes. Another one is
  * `DRAM_STATUS_NOT_FOUND`, and without an allocation `DRAM_STATUS_FAILED_PRECONDITION`.
  */
@@ -2470,7 +2708,7 @@ dram_status dram_function_set_successors(struct dram_function *function,
 
 /**
  * The address of one memory location, in bytes: the host's pin, or what the last allocation gave
- * it; a view has none of its own. Without one `DRAM_STATUS_FAILED_PRECONDITION`, and
+ * it; a view's lies in its root. Without one `DRAM_STATUS_FAILED_PRECONDITION`, and
  * `DRAM_NO_ADDRESS` is stored.
  */
 dram_status dram_function_address(const struct dram_function *function,
@@ -2680,6 +2918,33 @@ dram_status dram_plan_segments(const struct dram_plan *plan,
                                struct dram_error **error);
 
 /**
+ * The bytes that a function's own frame holds at each instruction under a plan, as placed: neither
+ * what its module always holds nor what its callees hold. `DRAM_STATUS_FAILED_PRECONDITION` if the
+ * plan is not of the function as it is.
+ *
+ * `bytes`, `count`: the array to fill, one element per instruction: `count` must be how many
+ * instructions there are, else `DRAM_STATUS_INVALID_ARGUMENT`. On failure every element is 0.
+ */
+dram_status dram_plan_load(const struct dram_plan *plan,
+                           const struct dram_function *function,
+                           uint64_t *bytes,
+                           size_t count,
+                           struct dram_error **error);
+
+/**
+ * The order that the engines of a core must keep under a plan so that re-used bytes and values
+ * are right, beyond what each engine, barriers and calls keep by themselves; without redundant
+ * edges. `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of the function as it is.
+ *
+ * `take`, `user`: receives the edges, once.
+ */
+dram_status dram_plan_dependences(const struct dram_plan *plan,
+                                  const struct dram_function *function,
+                                  dram_dependences_fn take,
+                                  void *user,
+                                  struct dram_error **error);
+
+/**
  * How many violations there are; 0 for a plan that is proven right.
  */
 dram_status dram_report_count(const struct dram_report *report,
@@ -2813,6 +3078,14 @@ const struct dram_api *dram_get_api(uint32_t abi_major);
 #endif  // __cplusplus
 
 #endif  /* DRAMALLOC_H */
+
+#ifndef DRAM_API_HAS
+/**
+ * Whether a table has an entry: an older library lacks the last ones.
+ */
+#define DRAM_API_HAS(api, entry) \
+  ((api) != NULL && offsetof(dram_api, entry) + sizeof((api)->entry) <= (api)->struct_size)
+#endif
 
 #if !defined(__cplusplus) && !defined(DRAM_TEXT_DEFINED)
 #define DRAM_TEXT_DEFINED

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ir::{Skipped, Space, closed_set};
+use crate::error::{Error, Fault, Result};
+use crate::ir::{Function, MemLocId, Program, Skipped, Space, closed_set};
 use crate::options::{Options, Strategy};
 
 closed_set! {
@@ -188,4 +189,94 @@ pub struct Dependence {
     pub distance: u32,
     /// The header block of that back edge; `None` for distance 0.
     pub header: Option<u32>,
+}
+
+impl Plan {
+    /// Refuses a plan that is not of this program as it is: other modules, functions, locations,
+    /// sizes or pins, or lives past the last instruction.
+    ///
+    /// It may still be wrong; `verify` finds that out.
+    pub fn check_is_of(&self, program: &Program) -> Result<()> {
+        let cores = |core: u32, name: &str| format!("module {name:?} for core {core}");
+        same(
+            self.modules.iter().map(|m| cores(m.core, &m.name)),
+            program.modules().iter().map(|m| cores(m.core(), m.name())),
+        )?;
+        for (planned, module) in self.modules.iter().zip(program.modules()) {
+            let here = |e: Error| e.on_core(planned.core);
+            same(
+                planned.functions.iter().map(|f| f.name.as_str()),
+                module.functions().iter().map(|f| f.name()),
+            )
+            .map_err(here)?;
+            for (planned, function) in planned.functions.iter().zip(module.functions()) {
+                planned.check_is_of(function).map_err(here)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FunctionPlan {
+    /// Refuses a plan that is not of this function as it is; see [`Plan::check_is_of`].
+    pub fn check_is_of(&self, function: &Function) -> Result<()> {
+        let other = |location: &str| {
+            let error = Error::from(Fault::FailedPrecondition(
+                "the plan is of another function than this, or of an earlier state of it".into(),
+            ));
+            let error = error.in_function(function.name());
+            match location {
+                "" => error,
+                location => error.at_location(location),
+            }
+        };
+        if self.memlocs.len() != function.memlocs().len() {
+            return Err(other(""));
+        }
+        let instructions = function.instructions().len();
+        for (id, planned) in function.memloc_ids().zip(&self.memlocs) {
+            let declared = function.memloc(id);
+            let runs =
+                |&(first, last): &(u32, u32)| first <= last && (last as usize) < instructions;
+            if planned.bytes != declared.bytes
+                || planned.pinned != declared.pin.is_some()
+                || (planned.pinned && planned.address != declared.pin)
+                || !planned.segments.iter().all(runs)
+                || !is_label(&planned.name, function, id)
+            {
+                return Err(other(&planned.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a plan would call a location so.
+fn is_label(name: &str, function: &Function, id: MemLocId) -> bool {
+    match function.memloc_name(id) {
+        "" => name.strip_prefix('#').and_then(|n| n.parse().ok()) == Some(id.0),
+        declared => name == declared,
+    }
+}
+
+/// Whether two lists of names are the same.
+fn same<T: PartialEq + fmt::Debug>(
+    mut planned: impl Iterator<Item = T>,
+    mut there: impl Iterator<Item = T>,
+) -> Result<()> {
+    loop {
+        let (planned, there) = (planned.next(), there.next());
+        if planned.is_none() && there.is_none() {
+            return Ok(());
+        }
+        if planned != there {
+            let text = |side: Option<T>| side.map_or("nothing".to_owned(), |t| format!("{t:?}"));
+            let sentence = format!(
+                "the plan is not of this program: it has {} where that has {}",
+                text(planned),
+                text(there)
+            );
+            return Err(Fault::FailedPrecondition(sentence).into());
+        }
+    }
 }

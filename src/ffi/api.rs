@@ -144,11 +144,26 @@ pub struct dram_api {
         plan_out: *mut *mut dram_plan,
         error: *mut *mut dram_error,
     ) -> dram_status,
+    /// `dram_program_apply`.
+    pub program_apply: unsafe extern "C" fn(
+        program: *mut dram_program,
+        plan: *const dram_plan,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
     /// `dram_program_verify`.
     pub program_verify: unsafe extern "C" fn(
         program: *const dram_program,
         plan: *const dram_plan,
         report_out: *mut *mut dram_report,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_program_hbm_usage`.
+    pub program_hbm_usage: unsafe extern "C" fn(
+        program: *const dram_program,
+        plan: *const dram_plan,
+        core: u32,
+        extra: u64,
+        usage_out: *mut dram_hbm_usage,
         error: *mut *mut dram_error,
     ) -> dram_status,
     /// `dram_module_get`.
@@ -379,6 +394,22 @@ pub struct dram_api {
         count_out: *mut usize,
         error: *mut *mut dram_error,
     ) -> dram_status,
+    /// `dram_plan_load`.
+    pub plan_load: unsafe extern "C" fn(
+        plan: *const dram_plan,
+        function: *const dram_function,
+        bytes: *mut u64,
+        count: usize,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_plan_dependences`.
+    pub plan_dependences: unsafe extern "C" fn(
+        plan: *const dram_plan,
+        function: *const dram_function,
+        take: dram_dependences_fn,
+        user: *mut c_void,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
     /// `dram_report_count`.
     pub report_count: unsafe extern "C" fn(
         report: *const dram_report,
@@ -480,7 +511,9 @@ static API: dram_api = dram_api {
     program_module: dram_program_module,
     program_find_module: dram_program_find_module,
     program_plan: dram_program_plan,
+    program_apply: dram_program_apply,
     program_verify: dram_program_verify,
+    program_hbm_usage: dram_program_hbm_usage,
     module_get: dram_module_get,
     module_add_function: dram_module_add_function,
     module_function: dram_module_function,
@@ -514,6 +547,8 @@ static API: dram_api = dram_api {
     plan_addresses: dram_plan_addresses,
     plan_memloc_get: dram_plan_memloc_get,
     plan_segments: dram_plan_segments,
+    plan_load: dram_plan_load,
+    plan_dependences: dram_plan_dependences,
     report_count: dram_report_count,
     report_violation: dram_report_violation,
     report_location: dram_report_location,

@@ -12,8 +12,8 @@ use super::module::ModuleObject;
 use super::status::dram_status;
 use super::structs::{Out, OutStruct, Versioned};
 use super::text::{dram_str, slice, slice_mut};
-use crate::error::{Error, Result};
-use crate::ir::{self, BlockId};
+use crate::error::{Error, Fault, Result};
+use crate::ir::{self, BlockId, MemLocId};
 
 /// One function of a module: memory locations, blocks, instructions, each known by a number that
 /// counts from 0 in the order in which they were added. Lives and dies with its program.
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn dram_function_set_successors(
 }
 
 /// The address of one memory location, in bytes: the host's pin, or what the last allocation gave
-/// it; a view has none of its own. Without one `DRAM_STATUS_FAILED_PRECONDITION`, and
+/// it; a view's lies in its root. Without one `DRAM_STATUS_FAILED_PRECONDITION`, and
 /// `DRAM_NO_ADDRESS` is stored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dram_function_address(
@@ -205,10 +205,10 @@ pub unsafe extern "C" fn dram_function_address(
         let address_out = unsafe { Out::new(address_out, DRAM_NO_ADDRESS, "address_out")? };
         let function = call.get(function, "function")?;
         let address = function.read(|f| {
-            let loc = at(f.memlocs(), memloc.into(), "location")?;
-            loc.address().ok_or_else(|| {
-                let fault = crate::Fault::FailedPrecondition("it has no address".into());
-                let label = f.label(ir::MemLocId(memloc));
+            at(f.memlocs(), memloc.into(), "location")?;
+            address(f, MemLocId(memloc)).ok_or_else(|| {
+                let fault = Fault::FailedPrecondition("it has no address".into());
+                let label = f.label(MemLocId(memloc));
                 Error::from(fault).in_function(f.name()).at_location(&label)
             })
         })?;
@@ -239,8 +239,8 @@ pub unsafe extern "C" fn dram_function_addresses(
         let function = call.get(function, "function")?;
         function.read(|f| {
             check_count(count, f.memlocs().len())?;
-            for (out, loc) in addresses.iter_mut().zip(f.memlocs()) {
-                *out = loc.address().unwrap_or(DRAM_NO_ADDRESS);
+            for (out, id) in addresses.iter_mut().zip(f.memloc_ids()) {
+                *out = address(f, id).unwrap_or(DRAM_NO_ADDRESS);
             }
             Ok(())
         })
@@ -274,6 +274,13 @@ pub unsafe extern "C" fn dram_function_cookies(
     };
     // SAFETY: as this function's parameter says.
     unsafe { boundary(error, body) }
+}
+
+/// Where a location's first byte lies.
+pub(super) fn address(function: &ir::Function, id: MemLocId) -> Option<u64> {
+    let (root, offset) = function.root(id);
+    let start = function.memloc(root).address();
+    start.map(|start| start + offset) // Inside the root.
 }
 
 /// An output array has one element for each of what it is filled with.

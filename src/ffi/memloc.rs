@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use super::at;
 use super::boundary::{Call, boundary};
 use super::error::dram_error;
-use super::function::dram_function;
+use super::function::{address, dram_function};
 use super::options::{code, nonzero};
 use super::status::dram_status;
 use super::structs::{self, Out, OutStruct, Versioned};
@@ -154,7 +154,7 @@ pub struct dram_memloc_info {
     pub bytes: u64,
     /// Its declared alignment; 0 for none.
     pub align: u64,
-    /// Its address in bytes, `DRAM_NO_ADDRESS` if it has none.
+    /// Its address in bytes, `DRAM_NO_ADDRESS` if it has none; a view's lies in its root.
     pub address: u64,
     /// The host's cookie; 0 for none.
     pub cookie: u64,
@@ -369,7 +369,7 @@ pub unsafe extern "C" fn dram_function_memloc(
                 struct_size: 0,
                 bytes: loc.bytes,
                 align: loc.align.unwrap_or(0),
-                address: loc.address().unwrap_or(DRAM_NO_ADDRESS),
+                address: address(f, MemLocId(memloc)).unwrap_or(DRAM_NO_ADDRESS),
                 cookie: loc.cookie.unwrap_or(0),
                 root_offset,
                 root: root.0,

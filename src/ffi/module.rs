@@ -129,7 +129,7 @@ pub enum dram_attribute {
 pub enum dram_metric {
     /// Bytes below the first address placed, the floor; metric `reserved_space`.
     ReservedSpace = 31,
-    /// Declared bytes of everything placed; metric `raw_bytes`.
+    /// Declared bytes of everything placed; metric `raw_bytes_placed`.
     RawBytes = 32,
 }
 
@@ -353,7 +353,7 @@ pub unsafe extern "C" fn dram_module_metric(
         let module = call.get(module, "module")?;
         value_out.set(match number {
             RESERVED_SPACE => module.metric("reserved_space")?,
-            RAW_BYTES => module.metric("raw_bytes")?,
+            RAW_BYTES => module.metric("raw_bytes_placed")?,
             _ => {
                 return Err(Fault::UnknownName {
                     what: "metric",
@@ -368,7 +368,7 @@ pub unsafe extern "C" fn dram_module_metric(
     unsafe { boundary(error, body) }
 }
 
-/// A metric of the module's last allocation by its name: `reserved_space`, `raw_bytes`,
+/// A metric of the module's last allocation by its name: `reserved_space`, `raw_bytes_placed`,
 /// `real_cc_buffer_size`, `allreduce_dram_hwm`, `hwm`, all in bytes. Another one is
 /// `DRAM_STATUS_NOT_FOUND`, and without an allocation `DRAM_STATUS_FAILED_PRECONDITION`.
 #[unsafe(no_mangle)]

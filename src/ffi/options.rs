@@ -10,7 +10,7 @@ use super::structs::{self, Versioned};
 use super::text::{dram_str, slice};
 use crate::control::{Control, Progress};
 use crate::error::{Error, Fault, Result};
-use crate::ir::{Space, UsageMask};
+use crate::ir::{Function, MemLocId, Module, Space, UsageMask};
 use crate::options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
 use crate::place::Region;
 
@@ -168,7 +168,21 @@ pub struct dram_progress {
 pub type dram_progress_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, progress: *const dram_progress)>;
 
-/// How a host watches and stops a run.
+/// Says of a memory location whether the cores share it although its description does not say so:
+/// 1, else 0. `function` is valid during the call only; `memloc` is its number in the function,
+/// `cookie` the host's, 0 for none. The answer must depend on nothing else. Must not throw; may
+/// call the library.
+pub type dram_shared_fn = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        core: u32,
+        function: dram_str,
+        memloc: u32,
+        cookie: u64,
+    ) -> i32,
+>;
+
+/// How a host watches, stops and steers a run.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct dram_control {
@@ -180,19 +194,22 @@ pub struct dram_control {
     pub progress: dram_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
+    /// Asked for every location of a program that is not shared or linked; may be null.
+    pub shared: dram_shared_fn,
+    /// Handed to `shared`.
+    pub shared_user: *mut c_void,
 }
 
 // SAFETY: pointers and integers without padding; a null function pointer is `None`, and others
 // are the host's to vouch for.
 unsafe impl Versioned for dram_control {
-    const FIRST_SIZE: usize = 32;
+    const FIRST_SIZE: usize = 48;
 }
 
 /// The host's hands on one run, kept alive while it lasts.
 pub(super) struct Watch {
     cancel: Option<Arc<Cancel>>,
-    progress: dram_progress_fn,
-    user: *mut c_void,
+    given: dram_control,
 }
 
 impl Watch {
@@ -205,7 +222,7 @@ impl Watch {
         let start = Instant::now();
         let elapsed = || start.elapsed();
         let mut tell = |progress: &Progress| {
-            let Some(callback) = self.progress else {
+            let Some(callback) = self.given.progress else {
                 return;
             };
             let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
@@ -219,14 +236,22 @@ impl Watch {
                 elapsed_us: micros(progress.elapsed),
             };
             // SAFETY: the host vouched for the callback and its data by `dram_control`.
-            unsafe { callback(self.user, &progress) }
+            unsafe { callback(self.given.progress_user, &progress) }
+        };
+        let shared = |module: &Module, function: &Function, memloc: MemLocId| {
+            let cookie = function.memloc(memloc).cookie.unwrap_or(0);
+            let (core, name) = (module.core(), dram_str::of(function.name()));
+            let user = self.given.shared_user;
+            // SAFETY: the host vouched for the callback and its data by `dram_control`.
+            (self.given.shared)
+                .is_some_and(|f| unsafe { f(user, core, name, memloc.0, cookie) } != 0)
         };
         let mut control = Control {
             cancel: self.cancel.as_ref().map(|cancel| &cancel.0),
-            progress: self.progress.is_some().then_some(&mut tell),
+            progress: self.given.progress.is_some().then_some(&mut tell),
             elapsed: Some(&elapsed),
             deadline: options.budget_ms.map(Duration::from_millis),
-            shared: None,
+            shared: self.given.shared.is_some().then_some(&shared),
         };
         body(&mut control)
     }
@@ -248,19 +273,18 @@ pub(super) unsafe fn read(
         // SAFETY: this function's contract.
         unsafe { convert(&structs::read(options, "options")?)? }
     };
-    let mut watch = Watch {
-        cancel: None,
-        progress: None,
-        user: std::ptr::null_mut(),
-    };
-    if !control.is_null() {
+    let given = if control.is_null() {
+        // SAFETY: zeros are a valid value: nobody watches.
+        unsafe { std::mem::zeroed() }
+    } else {
         // SAFETY: this function's contract.
-        let control = unsafe { structs::read(control, "control")? };
-        if !control.cancel.is_null() {
-            watch.cancel = Some(call.get(control.cancel, "control.cancel")?);
-        }
-        (watch.progress, watch.user) = (control.progress, control.progress_user);
-    }
+        unsafe { structs::read(control, "control")? }
+    };
+    let cancel = match given.cancel.is_null() {
+        true => None,
+        false => Some(call.get(given.cancel, "control.cancel")?),
+    };
+    let watch = Watch { cancel, given };
     Ok((options, watch))
 }
 

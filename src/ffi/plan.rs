@@ -15,8 +15,10 @@ use super::structs::{Out, OutStruct, Versioned};
 use super::text::{Writer, dram_str, dram_write_fn, slice, slice_mut};
 use super::{at, options};
 use crate::Plan;
+use crate::depend;
 use crate::error::{Error, Fault, Result};
 use crate::plan::{FunctionPlan, MemLocPlan};
+use crate::report::frame_profile;
 
 /// A plan, owned by whoever received it: free it with `dram_plan_free`. It needs neither the
 /// program nor the context that it came from.
@@ -176,6 +178,93 @@ pub struct dram_plan_memloc {
 
 // SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
 unsafe impl Versioned for dram_plan_memloc {
+    const FIRST_SIZE: usize = 96;
+}
+
+/// Why one instruction waits for another; the first is the strongest.
+#[repr(u32)]
+#[derive(Clone, Copy)]
+pub enum dram_dependence_kind {
+    /// It reads what the other has written.
+    Flow = 0,
+    /// It writes bytes that the other has written.
+    Output = 1,
+    /// It writes bytes that the other has read.
+    Anti = 2,
+}
+
+/// Each execution of `to` waits for the latest earlier execution of `from`, if there is one.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dram_dependence {
+    /// The flat index of what runs first.
+    pub from: u32,
+    /// The flat index of what waits.
+    pub to: u32,
+    /// A `dram_dependence_kind`.
+    pub kind: u32,
+    /// How many back edges lie between the two executions: 0 or 1.
+    pub distance: u32,
+    /// The header block of that back edge; `DRAM_UNKNOWN` for distance 0.
+    pub header: u32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+/// Receives all edges of a function at once, ascending by `(from, to)`; valid during the call
+/// only. Must not throw; may call the library.
+pub type dram_dependences_fn =
+    Option<unsafe extern "C" fn(user: *mut c_void, edges: *const dram_dependence, count: usize)>;
+
+/// How a core's need compares with its memory.
+#[repr(u32)]
+#[derive(Clone, Copy)]
+pub enum dram_verdict {
+    /// It fits, or there is no limit.
+    Fits = 0,
+    /// Over by at most a tenth.
+    Slightly = 1,
+    /// Over by more.
+    Over = 2,
+}
+
+/// What one core needs of its memory, in bytes. The parts are values at the peak instruction:
+/// they and `unused` add up to `needed`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dram_hbm_usage {
+    /// Set by the caller: `sizeof(dram_hbm_usage)`.
+    pub struct_size: usize,
+    /// What has to be there.
+    pub needed: u64,
+    /// What there is; `UINT64_MAX`: no limit.
+    pub capacity: u64,
+    /// Inputs and outputs, pinned or the caller's.
+    pub input_output: u64,
+    /// Weights and constants, pinned or the caller's.
+    pub weights: u64,
+    /// Placed for this core alone.
+    pub private_bytes: u64,
+    /// Placed once for several cores.
+    pub shared: u64,
+    /// Placed for the collective layer.
+    pub collective: u64,
+    /// The host's own.
+    pub extra: u64,
+    /// Lost to fragmentation, alignment and reserved space.
+    pub unused: u64,
+    /// The position of the function of the peak; `DRAM_UNKNOWN` if there is none.
+    pub function: u32,
+    /// The flat index of the peak instruction there.
+    pub instruction: u32,
+    /// A `dram_verdict`.
+    pub verdict: u32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+// SAFETY: integers, without padding (asserted in `layout`).
+unsafe impl Versioned for dram_hbm_usage {
     const FIRST_SIZE: usize = 96;
 }
 
@@ -438,6 +527,83 @@ pub unsafe extern "C" fn dram_plan_segments(
     };
     // SAFETY: as this function's parameter says.
     unsafe { boundary(error, body) }
+}
+
+/// The bytes that a function's own frame holds at each instruction under a plan, as placed: neither
+/// what its module always holds nor what its callees hold. `DRAM_STATUS_FAILED_PRECONDITION` if the
+/// plan is not of the function as it is.
+///
+/// `bytes`, `count`: the array to fill, one element per instruction: `count` must be how many
+/// instructions there are, else `DRAM_STATUS_INVALID_ARGUMENT`. On failure every element is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_load(
+    plan: *const dram_plan,
+    function: *const dram_function,
+    bytes: *mut u64,
+    count: usize,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameters say.
+        let bytes = unsafe { slice_mut(bytes, count, "bytes")? };
+        bytes.fill(0);
+        let plan = call.get(plan, "plan")?;
+        let function = call.get(function, "function")?;
+        let planned = plan.function(function.module.core, &function.name)?;
+        let profile = function.read(|f| {
+            check_count(count, f.instructions().len())?;
+            planned.check_is_of(f)?;
+            Ok::<_, Error>(frame_profile(f, planned))
+        })?;
+        for (out, live) in bytes.iter_mut().zip(profile) {
+            *out = live.total();
+        }
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// The order that the engines of a core must keep under a plan so that re-used bytes and values
+/// are right, beyond what each engine, barriers and calls keep by themselves; without redundant
+/// edges. `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of the function as it is.
+///
+/// `take`, `user`: receives the edges, once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_dependences(
+    plan: *const dram_plan,
+    function: *const dram_function,
+    take: dram_dependences_fn,
+    user: *mut c_void,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        let plan = call.get(plan, "plan")?;
+        let function = call.get(function, "function")?;
+        let take = take.ok_or_else(|| Error::invalid("take", "is null"))?;
+        let planned = plan.function(function.module.core, &function.name)?;
+        let program = function.module.program.snapshot(); // The analysis may take a while.
+        let value = &program.modules()[function.module.position].functions()[function.position];
+        planned.check_is_of(value)?;
+        let edges = depend::dependences(value, &depend::Layout::of_plan(value, planned)?);
+        let edges: Vec<dram_dependence> = edges.iter().map(dependence).collect();
+        // SAFETY: the host vouches for the callback and its data; the edges are readable.
+        unsafe { take(user, edges.as_ptr(), edges.len()) };
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+fn dependence(edge: &depend::Edge) -> dram_dependence {
+    dram_dependence {
+        from: edge.from.0,
+        to: edge.to.0,
+        kind: edge.kind as u32,
+        distance: edge.distance(),
+        header: edge.header.map_or(DRAM_UNKNOWN, |block| block.0),
+        reserved: 0,
+    }
 }
 
 fn describe(memloc: &MemLocPlan) -> dram_plan_memloc {

@@ -33,7 +33,7 @@ pub struct dram_problem {
     /// Buffer `i` is live over the intervals `[starts[i], starts[i + 1])`: `count + 1` entries,
     /// ascending from 0. Null: over interval `i`, and there are `count` intervals.
     pub starts: *const u32,
-    /// The intervals, those of one buffer in any order.
+    /// The intervals; those of one buffer ascend and are disjoint.
     pub intervals: *const dram_interval,
     /// Bytes.
     pub sizes: *const u64,
@@ -60,10 +60,12 @@ unsafe impl Versioned for dram_problem {
 pub struct dram_problem_result {
     /// Set by the caller: `sizeof(dram_problem_result)`.
     pub struct_size: usize,
-    /// One past the highest byte placed, pins excluded.
+    /// One past the highest byte placed, pins excluded; the floor if nothing was.
     pub peak: u64,
     /// No placement has a lower peak.
     pub bound: u64,
+    /// Nothing was placed below this byte.
+    pub floor: u64,
     /// A `dram_plan_status`.
     pub status: u32,
     /// Always 0.
@@ -72,7 +74,7 @@ pub struct dram_problem_result {
 
 // SAFETY: integers, without padding (asserted in `layout`).
 unsafe impl Versioned for dram_problem_result {
-    const FIRST_SIZE: usize = 32;
+    const FIRST_SIZE: usize = 40;
 }
 
 /// Places buffers that are live over half-open intervals: exact sizes, pins as obstacles while
@@ -183,6 +185,7 @@ fn answer(
             struct_size: 0,
             peak: solved.peak,
             bound: solved.bound,
+            floor: solved.floor,
             status: solved.status as u32,
             reserved: 0,
         });

@@ -13,20 +13,21 @@ use parking_lot::{Mutex, RwLock};
 
 use super::boundary::{Call, boundary};
 use super::context::{Context, dram_context, dram_log_level};
-use super::error::dram_error;
+use super::error::{DRAM_UNKNOWN, dram_error};
 use super::function::{FunctionObject, dram_function};
 use super::handle::{Handle, Object, Registry};
 use super::module::{ModuleObject, dram_module};
 use super::options::{dram_control, dram_options};
-use super::plan::{PlanObject, dram_plan};
+use super::plan::{PlanObject, dram_hbm_usage, dram_plan, dram_verdict};
 use super::report::{self, dram_report};
 use super::status::dram_status;
-use super::structs::Out;
+use super::structs::{Out, OutStruct};
 use super::text::{Writer, dram_str, dram_write_fn, slice};
 use super::{at, options};
 use crate::error::{Error, Fault, Result};
 use crate::ir;
 use crate::plan::Plan;
+use crate::report::{Category, Verdict, hbm_usage};
 
 /// A program under construction or planned: modules, one per core.
 ///
@@ -395,12 +396,7 @@ pub unsafe extern "C" fn dram_program_find_module(
         // SAFETY: as this function's parameter says.
         let module_out = unsafe { Out::new(module_out, ptr::null_mut(), "module_out")? };
         let program = call.get(program, "program")?;
-        let position =
-            program.read(|program| program.modules().iter().position(|m| m.core() == core));
-        let position = position.ok_or_else(|| Fault::UnknownName {
-            what: "module for core",
-            name: core.to_string(),
-        })?;
+        let position = program.read(|program| module_of(program, core))?;
         module_out.set(program.module(position)?);
         Ok(())
     };
@@ -456,6 +452,95 @@ pub(super) fn log_plan(context: &Context, name: &str, plan: &crate::Plan) {
             plan.status
         )
     });
+}
+
+/// Writes a plan's addresses into the program, where `dram_function_addresses` finds them.
+///
+/// The plan must be of this program as it is: the same modules, functions, locations, sizes and
+/// pins, else `DRAM_STATUS_FAILED_PRECONDITION`, and nothing is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_program_apply(
+    program: *mut dram_program,
+    plan: *const dram_plan,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        let program = call.get(program, "program")?;
+        let plan = call.get(plan, "plan")?;
+        let mut value = program.value.write();
+        plan.plan.check_is_of(&value.program)?;
+        value.changes.iter_mut().for_each(|changes| *changes += 1);
+        crate::apply(&plan.plan, Arc::make_mut(&mut value.program));
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// What a core needs of its memory under a plan, and what fills it. `DRAM_STATUS_NOT_FOUND` if the
+/// program has no module for the core, `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of the
+/// program as it is.
+///
+/// `extra`: bytes that only the host knows of, such as descriptors. `usage_out`: set its
+/// `struct_size`, the call fills the rest; all 0 on failure. Needing more than there is is no
+/// failure here: see `verdict`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_program_hbm_usage(
+    program: *const dram_program,
+    plan: *const dram_plan,
+    core: u32,
+    extra: u64,
+    usage_out: *mut dram_hbm_usage,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let usage_out = unsafe { OutStruct::new(usage_out, "usage_out")? };
+        let program = call.get(program, "program")?.snapshot();
+        let plan = call.get(plan, "plan")?;
+        let module = module_of(&program, core)?;
+        plan.plan.check_is_of(&program)?;
+        let usages = hbm_usage(&program, &plan.plan, extra);
+        let usage = usages.iter().find(|usage| usage.core == core);
+        let usage = usage.expect("there is one for each module");
+        let function = program.modules()[module].find_function(&usage.function);
+        let part = |category| usage.peak.of(category);
+        usage_out.set(dram_hbm_usage {
+            struct_size: 0,
+            needed: usage.needed,
+            capacity: usage.capacity.unwrap_or(u64::MAX),
+            input_output: part(Category::InputOutput),
+            weights: part(Category::Weights),
+            private_bytes: part(Category::Private),
+            shared: part(Category::Shared),
+            collective: part(Category::Collective),
+            extra: part(Category::Extra),
+            unused: usage.unused,
+            function: function.map_or(DRAM_UNKNOWN, |position| position as u32),
+            instruction: usage.index,
+            verdict: match usage.verdict() {
+                Verdict::Fits => dram_verdict::Fits,
+                Verdict::Slightly => dram_verdict::Slightly,
+                Verdict::Over => dram_verdict::Over,
+            } as u32,
+            reserved: 0,
+        });
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// The position of a core's module.
+fn module_of(program: &ir::Program, core: u32) -> Result<usize> {
+    let position = program.modules().iter().position(|m| m.core() == core);
+    position.ok_or_else(|| {
+        let fault = Fault::UnknownName {
+            what: "module for core",
+            name: core.to_string(),
+        };
+        fault.into()
+    })
 }
 
 /// Checks a plan against the program that it is for, sharing no code with the allocator.

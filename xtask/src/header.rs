@@ -43,10 +43,10 @@ fn generate() -> Result<String, String> {
     config.header = Some(HEAD.to_owned());
     config.after_includes = Some(after_includes());
     config.trailer = Some(TRAILER.to_owned());
-    let mut builder = cbindgen::Builder::new().with_config(config);
-    for file in ffi_files(&root.join("src/ffi"))? {
-        builder = builder.with_src(file);
-    }
+    let files = ffi_files(&root.join("src/ffi"))?;
+    config.export.include = enums(&files)?;
+    let builder = cbindgen::Builder::new().with_config(config);
+    let builder = files.iter().fold(builder, |b, file| b.with_src(file));
     let bindings = builder.generate().map_err(|e| e.to_string())?;
     let mut text = Vec::new();
     bindings.write(&mut text);
@@ -64,6 +64,25 @@ fn ffi_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
         .map(|module| folder.join(module).with_extension("rs"))
         .filter(|file| file.exists())
         .collect())
+}
+
+/// The enums of the ABI. They cross it as integers, so that a value from the future is an error and
+/// not undefined behaviour; nothing refers to them by name, and the generator would leave them out.
+fn enums(files: &[PathBuf]) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let found = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("pub enum "));
+        names.extend(
+            found
+                .filter_map(|rest| rest.strip_suffix(" {"))
+                .map(str::to_owned),
+        );
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// What the header says before anything else.
@@ -100,8 +119,16 @@ const HEAD: &str = "\
  * - After DRAM_STATUS_INTERNAL, the handles that the call was given can only be freed.
  */";
 
-/// What C needs to call with string literals, at the end of the header.
+/// What needs the types above it.
 const TRAILER: &str = "\
+#ifndef DRAM_API_HAS
+/**
+ * Whether a table has an entry: an older library lacks the last ones.
+ */
+#define DRAM_API_HAS(api, entry) \\
+  ((api) != NULL && offsetof(dram_api, entry) + sizeof((api)->entry) <= (api)->struct_size)
+#endif
+
 #if !defined(__cplusplus) && !defined(DRAM_TEXT_DEFINED)
 #define DRAM_TEXT_DEFINED
 /**

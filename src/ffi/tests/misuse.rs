@@ -10,7 +10,7 @@ use super::super::api::{dram_abi_version, dram_api, dram_get_api};
 use super::super::cancel::dram_cancel;
 use super::super::handle::Handle;
 use super::super::options::{dram_control, dram_options, dram_region};
-use super::super::plan::{PlanObject, dram_segment};
+use super::super::plan::{PlanObject, dram_dependence, dram_segment};
 use super::super::problem::{dram_interval, dram_problem};
 use super::super::status::dram_status::{self, InvalidArgument};
 use super::super::structs::Versioned;
@@ -87,6 +87,8 @@ unsafe extern "C" fn swallow(_: *mut c_void, _: *const c_char, _: usize) -> i32 
     0
 }
 
+unsafe extern "C" fn take(_: *mut c_void, _: *const dram_dependence, _: usize) {}
+
 #[test]
 fn every_function_refuses_what_means_nothing() {
     let host = Host::new();
@@ -133,7 +135,9 @@ fn every_function_refuses_what_means_nothing() {
         program_module,
         program_find_module,
         program_plan,
+        program_apply,
         program_verify,
+        program_hbm_usage,
         module_get,
         module_add_function,
         module_function,
@@ -167,6 +171,8 @@ fn every_function_refuses_what_means_nothing() {
         plan_addresses,
         plan_memloc_get,
         plan_segments,
+        plan_load,
+        plan_dependences,
         report_count,
         report_violation,
         report_location,
@@ -300,6 +306,28 @@ fn every_function_refuses_what_means_nothing() {
             program_plan(program, null(), null(), null_mut(), e),
         );
         let mut report = null_mut();
+        refuses("program_apply", |h| program_apply(h, plan, e));
+        refuses("program_apply", |h| program_apply(program, h, e));
+        fails(dram_status::FailedPrecondition, |e| {
+            program_apply(program, plan, e)
+        });
+        let usage = program_hbm_usage;
+        refuses("program_hbm_usage", |h| {
+            usage(h, plan, 0, 0, &mut sized(), e)
+        });
+        refuses("program_hbm_usage", |h| {
+            usage(program, h, 0, 0, &mut sized(), e)
+        });
+        refused(
+            "program_hbm_usage",
+            usage(program, plan, 0, 0, null_mut(), e),
+        );
+        zeroed("program_hbm_usage", |out| {
+            usage(program, plan, 0, 0, out, e)
+        });
+        fails(dram_status::NotFound, |e| {
+            usage(program, plan, 1, 0, &mut sized(), e)
+        });
         refuses("program_verify", |h| {
             program_verify(h, plan, &mut report, e)
         });
@@ -603,6 +631,22 @@ fn every_function_refuses_what_means_nothing() {
         refused(
             "plan_segments",
             plan_segments(plan, function, 0, null_mut(), 0, null_mut(), e),
+        );
+
+        refuses("plan_load", |h| plan_load(h, function, &mut long, 1, e));
+        refuses("plan_load", |h| plan_load(plan, h, &mut long, 1, e));
+        assert_eq!(long, 0);
+        refused("plan_load", plan_load(plan, function, null_mut(), 1, e));
+        let edges = plan_dependences;
+        refuses("plan_dependences", |h| {
+            edges(h, function, Some(take), null_mut(), e)
+        });
+        refuses("plan_dependences", |h| {
+            edges(plan, h, Some(take), null_mut(), e)
+        });
+        refused(
+            "plan_dependences",
+            edges(plan, function, None, null_mut(), e),
         );
 
         // Reports.

@@ -4,6 +4,7 @@ mod building;
 mod callbacks;
 mod misuse;
 mod poison;
+mod runs;
 
 use std::ffi::CStr;
 use std::ptr::null_mut;
@@ -78,8 +79,13 @@ impl Host {
         id
     }
 
-    /// Adds an instruction that touches whole locations.
+    /// Adds an instruction on engine 0 that touches whole locations.
     pub(super) fn instruction(&self, uses: &[u32], defs: &[u32]) -> u32 {
+        self.instruction_on(0, uses, defs)
+    }
+
+    /// Adds an instruction that touches whole locations.
+    pub(super) fn instruction_on(&self, engine: u32, uses: &[u32], defs: &[u32]) -> u32 {
         let whole = |&memloc: &u32| super::instruction::dram_operand {
             memloc,
             reserved: 0,
@@ -90,6 +96,7 @@ impl Host {
         let defs: Vec<_> = defs.iter().map(whole).collect();
         let desc = dram_instruction_desc {
             op: dram_str::of("op"),
+            engine,
             uses: uses.as_ptr(),
             use_count: uses.len(),
             defs: defs.as_ptr(),

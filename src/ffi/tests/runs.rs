@@ -1,0 +1,422 @@
+//! Runs through the table: plans, allocations, proofs, raw problems, files.
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+use super::super::error::{dram_error, dram_holder, dram_no_room};
+use super::super::memloc::DRAM_NO_ADDRESS;
+use super::super::options::{dram_control, dram_options, dram_progress};
+use super::super::plan::{
+    dram_dependence, dram_hbm_usage, dram_plan, dram_plan_info, dram_plan_memloc, dram_segment,
+    dram_space_info,
+};
+use super::super::problem::{dram_interval, dram_problem, dram_problem_result};
+use super::super::status::dram_status;
+use super::super::text::dram_str;
+use super::{Host, api, fails, ok, sized};
+
+/// Three pages in a chain: the first and the last may share bytes.
+///
+/// ```text
+/// 0  op      -> a      engine 0
+/// 1  op  a   -> b
+/// 2  op  b   -> c
+/// 3  op  c
+/// ```
+fn chain() -> (Host, [u32; 3]) {
+    let host = Host::new();
+    let ids = ["a", "b", "c"].map(|name| host.memloc(name, 4096));
+    let [a, b, c] = ids;
+    host.instruction(&[], &[a]);
+    host.instruction(&[a], &[b]);
+    host.instruction(&[b], &[c]);
+    host.instruction(&[c], &[]);
+    (host, ids)
+}
+
+fn plan(host: &Host) -> *mut dram_plan {
+    let mut plan = null_mut();
+    // SAFETY: the output is a local.
+    ok(|e| unsafe { (api().program_plan)(host.program, null(), null(), &mut plan, e) });
+    plan
+}
+
+fn addresses(host: &Host) -> [u64; 3] {
+    let mut addresses = [0; 3];
+    // SAFETY: the output is a local.
+    ok(|e| unsafe { (api().function_addresses)(host.function, addresses.as_mut_ptr(), 3, e) });
+    addresses
+}
+
+#[test]
+fn a_plan_has_addresses_that_the_program_gets_by_applying_it() {
+    let (host, [a, ..]) = chain();
+    let plan = plan(&host);
+    let mut info: dram_plan_info = sized();
+    let mut space: dram_space_info = sized();
+    let mut memloc: dram_plan_memloc = sized();
+    let mut segments = [dram_segment { first: 9, last: 9 }; 2];
+    let (mut planned, mut load, mut count) = ([0; 3], [0; 4], 0);
+    // SAFETY: outputs are locals; text is read before the plan is freed.
+    unsafe {
+        ok(|e| (api().plan_get)(plan, &mut info, e));
+        assert_eq!((info.peak, info.lower_bound, info.status), (8192, 8192, 0));
+        ok(|e| (api().plan_space)(plan, 0, &mut space, e));
+        assert_eq!(
+            (space.peak, space.capacity, space.core),
+            (8192, u64::MAX, 0)
+        );
+        ok(|e| (api().plan_memloc_get)(plan, host.function, a, &mut memloc, e));
+        assert_eq!(memloc.name.read("").unwrap(), "a");
+        let get = api().plan_segments;
+        let lives = segments.as_mut_ptr();
+        ok(|e| get(plan, host.function, a, lives, 2, &mut count, e));
+        assert_eq!((count, segments[0].first, segments[0].last), (1, 0, 1));
+        let out = planned.as_mut_ptr();
+        ok(|e| (api().plan_addresses)(plan, host.function, out, 3, e));
+        assert_eq!(planned[0], memloc.address);
+        let loads = load.as_mut_ptr();
+        ok(|e| (api().plan_load)(plan, host.function, loads, 4, e));
+        assert_eq!(load, [4096, 8192, 8192, 4096]);
+        assert_eq!(
+            addresses(&host),
+            [DRAM_NO_ADDRESS; 3],
+            "planning changes nothing"
+        );
+        ok(|e| (api().program_apply)(host.program, plan, e));
+        assert_eq!(addresses(&host), planned);
+        (api().plan_free)(plan);
+    }
+}
+
+#[test]
+fn a_plan_is_refused_by_a_program_that_has_changed() {
+    let (host, _) = chain();
+    let plan = plan(&host);
+    host.memloc("d", 8);
+    let mut usage: dram_hbm_usage = sized();
+    let mut load = [7; 4];
+    // SAFETY: outputs are locals.
+    unsafe {
+        let wrong = dram_status::FailedPrecondition;
+        fails(wrong, |e| (api().program_apply)(host.program, plan, e));
+        fails(wrong, |e| {
+            (api().program_hbm_usage)(host.program, plan, 0, 0, &mut usage, e)
+        });
+        let loads = load.as_mut_ptr();
+        fails(wrong, |e| {
+            (api().plan_load)(plan, host.function, loads, 4, e)
+        });
+        (api().plan_free)(plan);
+    }
+    assert_eq!(load, [0; 4]);
+}
+
+#[test]
+fn an_allocation_writes_addresses_and_figures_and_can_be_cleared() {
+    let (host, _) = chain();
+    let mut value = 9;
+    // SAFETY: outputs are locals, text is static.
+    unsafe {
+        ok(|e| (api().module_attribute)(host.module, 11, &mut value, e));
+        assert_eq!(value, 0);
+        ok(|e| (api().module_allocate)(host.module, null(), null(), null_mut(), e));
+        let [a, b, c] = addresses(&host);
+        assert!(a != b && b != c && a.max(b).max(c) == 4096);
+        ok(|e| (api().module_attribute)(host.module, 11, &mut value, e));
+        assert_eq!(value, 1);
+        ok(|e| (api().module_attribute)(host.module, 13, &mut value, e));
+        assert_eq!(value, 0);
+        for (number, name, want) in [
+            (31, "reserved_space", 0),
+            (32, "raw_bytes_placed", 3 * 4096),
+        ] {
+            ok(|e| (api().module_metric)(host.module, number, &mut value, e));
+            assert_eq!(value, want, "{name}");
+            let name = dram_str::of(name);
+            ok(|e| (api().module_metric_named)(host.module, name, &mut value, e));
+            assert_eq!(value, want);
+        }
+        for name in ["real_cc_buffer_size", "allreduce_dram_hwm", "hwm"] {
+            let text = dram_str::of(name);
+            ok(|e| (api().module_metric_named)(host.module, text, &mut value, e));
+        }
+        assert_eq!(value, 8192, "hwm");
+        ok(|e| (api().module_clear_placement)(host.module, e));
+        assert_eq!(addresses(&host), [DRAM_NO_ADDRESS; 3]);
+    }
+}
+
+#[test]
+fn what_finds_no_room_says_so_as_data_and_changes_nothing() {
+    let (host, _) = chain();
+    let options = dram_options {
+        capacity: 4096,
+        ..sized()
+    };
+    let mut error: *mut dram_error = null_mut();
+    let mut no_room: dram_no_room = sized();
+    let mut holder: dram_holder = sized();
+    // SAFETY: structs and outputs are locals; text is read before the error is freed.
+    unsafe {
+        let allocate = api().module_allocate;
+        let status = allocate(host.module, &options, null(), null_mut(), &mut error);
+        assert_eq!(status, dram_status::ResourceExhausted);
+        assert_eq!((api().error_no_room)(error, &mut no_room), dram_status::Ok);
+        assert_eq!(
+            (no_room.bytes, no_room.capacity, no_room.bound),
+            (4096, 4096, 8192)
+        );
+        assert_eq!((no_room.proved, no_room.holder_count), (1, 1));
+        assert_eq!((api().error_holder)(error, 0, &mut holder), dram_status::Ok);
+        assert_eq!((holder.start, holder.bytes), (0, 4096));
+        assert_ne!(
+            holder.location.read("").unwrap(),
+            no_room.location.read("").unwrap()
+        );
+        let past = (api().error_holder)(error, 1, &mut holder);
+        assert_eq!(past, dram_status::OutOfRange);
+        (api().error_free)(error);
+    }
+    assert_eq!(addresses(&host), [DRAM_NO_ADDRESS; 3]);
+}
+
+#[test]
+fn usage_splits_what_a_core_needs() {
+    let (host, _) = chain();
+    let plan = plan(&host);
+    let mut usage: dram_hbm_usage = sized();
+    // SAFETY: outputs are locals.
+    unsafe {
+        ok(|e| (api().program_hbm_usage)(host.program, plan, 0, 100, &mut usage, e));
+        (api().plan_free)(plan);
+    }
+    assert_eq!(
+        (usage.private_bytes, usage.extra, usage.unused),
+        (8192, 100, 0)
+    );
+    assert_eq!(
+        (usage.needed, usage.capacity, usage.verdict),
+        (8292, u64::MAX, 0)
+    );
+    assert_eq!((usage.function, usage.instruction), (0, 1));
+}
+
+unsafe extern "C" fn keep_edges(user: *mut c_void, edges: *const dram_dependence, count: usize) {
+    // SAFETY: the test hands over a list; the edges are readable.
+    let (kept, edges) = unsafe {
+        let kept = &mut *user.cast::<Vec<(u32, u32, u32)>>();
+        (
+            kept,
+            super::super::text::slice(edges, count, "edges").unwrap(),
+        )
+    };
+    kept.extend(edges.iter().map(|e| (e.from, e.to, e.kind)));
+}
+
+#[test]
+fn dependences_order_engines_that_share_bytes() {
+    let host = Host::new();
+    let (a, b) = (host.memloc("a", 4096), host.memloc("b", 4096));
+    host.instruction_on(0, &[], &[a]);
+    host.instruction_on(1, &[a], &[]);
+    host.instruction_on(0, &[], &[b]);
+    host.instruction_on(0, &[b], &[]);
+    let plan = plan(&host);
+    let mut kept: Vec<(u32, u32, u32)> = Vec::new();
+    let user = (&raw mut kept).cast::<c_void>();
+    // SAFETY: the callback's data is a local.
+    unsafe {
+        ok(|e| (api().plan_dependences)(plan, host.function, Some(keep_edges), user, e));
+        (api().plan_free)(plan);
+    }
+    assert_eq!(
+        kept,
+        [(0, 1, 0), (1, 2, 2)],
+        "the value flows, then b takes its bytes"
+    );
+}
+
+#[test]
+fn raw_problems_are_solved_in_both_forms() {
+    let (lower, upper, size) = ([0i64, 1, 2], [2i64, 3, 4], [8u64, 8, 8]);
+    let mut offsets = [0; 3];
+    let mut result: dram_problem_result = sized();
+    let intervals = [
+        dram_interval { lower: 0, upper: 2 },
+        dram_interval { lower: 1, upper: 3 },
+        dram_interval { lower: 2, upper: 4 },
+    ];
+    let pins = [DRAM_NO_ADDRESS, 64, DRAM_NO_ADDRESS];
+    let problem = dram_problem {
+        count: 3,
+        intervals: intervals.as_ptr(),
+        sizes: size.as_ptr(),
+        pins: pins.as_ptr(),
+        ..sized()
+    };
+    // SAFETY: arrays, structs and outputs are locals.
+    unsafe {
+        let (l, u, s, out) = (
+            lower.as_ptr(),
+            upper.as_ptr(),
+            size.as_ptr(),
+            offsets.as_mut_ptr(),
+        );
+        ok(|e| (api().problem_solve_simple)(l, u, s, 3, 0, out, &mut result, e));
+        assert_eq!((result.peak, result.bound, result.status), (16, 16, 0));
+        let out = offsets.as_mut_ptr();
+        fails(dram_status::ResourceExhausted, |e| {
+            (api().problem_solve_simple)(l, u, s, 3, 15, out, &mut result, e)
+        });
+        assert_eq!((offsets, result.peak), ([DRAM_NO_ADDRESS; 3], 0));
+        let out = offsets.as_mut_ptr();
+        let holes = dram_options {
+            floor: 1,
+            ..sized()
+        };
+        ok(|e| (api().problem_solve)(&problem, &holes, null(), out, &mut result, e));
+        assert_eq!(offsets, [0, 64, 0]);
+        ok(|e| {
+            (api().problem_solve_simple)(null(), null(), null(), 0, 0, null_mut(), null_mut(), e)
+        });
+    }
+}
+
+/// What the predicate was asked: core, function, number, cookie.
+type Questions = Vec<(u32, String, u32, u64)>;
+
+unsafe extern "C" fn ask(
+    user: *mut c_void,
+    core: u32,
+    function: dram_str,
+    memloc: u32,
+    cookie: u64,
+) -> i32 {
+    // SAFETY: the test hands over the list; the text is readable.
+    let (questions, function) = unsafe {
+        let questions = &mut *user.cast::<Questions>();
+        (questions, function.read("").unwrap().to_owned())
+    };
+    questions.push((core, function, memloc, cookie));
+    0
+}
+
+#[test]
+fn the_predicate_is_asked_about_each_location_that_does_not_say_it_is_shared() {
+    let host = Host::new();
+    let desc = super::super::memloc::dram_memloc_desc {
+        bytes: 8,
+        cookie: 7,
+        ..sized()
+    };
+    let shared = super::super::memloc::dram_memloc_desc { space: 1, ..desc };
+    let mut questions = Questions::new();
+    let control = dram_control {
+        shared: Some(ask),
+        shared_user: (&raw mut questions).cast(),
+        ..sized()
+    };
+    let (mut id, mut plan) = (0, null_mut());
+    // SAFETY: structs and outputs are locals.
+    unsafe {
+        ok(|e| (api().function_add_memloc)(host.function, &shared, &mut id, e));
+        ok(|e| (api().function_add_memloc)(host.function, &desc, &mut id, e));
+        ok(|e| (api().program_plan)(host.program, null(), &control, &mut plan, e));
+        (api().plan_free)(plan);
+    }
+    questions.dedup();
+    assert_eq!(questions, [(0, "main".to_owned(), 1, 7)]);
+}
+
+/// Frees everything in the middle of a run that uses it.
+unsafe extern "C" fn free_all(user: *mut c_void, progress: *const dram_progress) {
+    // SAFETY: the test hands over a `Host`; the struct is readable.
+    let (host, progress) = unsafe { (&*user.cast::<Host>(), &*progress) };
+    assert_eq!(progress.struct_size, size_of::<dram_progress>());
+    // SAFETY: any handle may be given.
+    unsafe { (api().context_free)(host.context) };
+}
+
+#[test]
+fn a_callback_may_even_free_what_the_call_works_on() {
+    let host = Host::new();
+    let (a, b) = (host.memloc("a", 4096), host.memloc("b", 4096));
+    host.instruction(&[], &[a]);
+    host.instruction(&[a], &[b]);
+    let control = dram_control {
+        progress: Some(free_all),
+        progress_user: (&raw const host).cast_mut().cast(),
+        ..sized()
+    };
+    let mut plan = null_mut();
+    // SAFETY: the structs and the output are locals.
+    ok(|e| unsafe { (api().program_plan)(host.program, null(), &control, &mut plan, e) });
+    // SAFETY: any handle may be given.
+    unsafe { assert_eq!((api().plan_free)(plan), dram_status::Ok) };
+}
+
+/// The messages that a context has logged.
+type Messages = Vec<(u32, String)>;
+
+unsafe extern "C" fn keep(user: *mut c_void, level: u32, message: dram_str) {
+    // SAFETY: the test hands over `Messages`; the text is readable.
+    let (messages, text) = unsafe {
+        (
+            &mut *user.cast::<Messages>(),
+            message.read("message").expect("messages are UTF-8"),
+        )
+    };
+    messages.push((level, text.to_owned()));
+}
+
+#[test]
+fn a_plan_is_logged_at_its_level_and_nothing_below() {
+    for (level, want) in [(0, 0), (1, 0), (2, 1)] {
+        let host = Host::new();
+        let a = host.memloc("a", 4096);
+        host.instruction(&[], &[a]);
+        let mut messages = Messages::new();
+        let user = (&raw mut messages).cast::<c_void>();
+        let mut plan = null_mut();
+        // SAFETY: the callback's data outlives the host's handles.
+        unsafe {
+            ok(|e| (api().context_set_log)(host.context, Some(keep), user, level, e));
+            ok(|e| (api().program_plan)(host.program, null(), null(), &mut plan, e));
+            (api().plan_free)(plan);
+        }
+        assert_eq!(messages.len(), want, "{level}: {messages:?}");
+    }
+}
+
+#[test]
+fn a_cancelled_run_without_a_placement_says_so() {
+    let mut cancel = null_mut();
+    let (lower, upper, size) = ([0, 0], [1, 1], [1, 1]);
+    let mut offsets = [0; 2];
+    let mut result: dram_problem_result = sized();
+    // SAFETY: arrays, structs and outputs are locals.
+    unsafe {
+        ok(|e| (api().cancel_new)(&mut cancel, e));
+        ok(|e| (api().cancel_set)(cancel, e));
+        let control = dram_control { cancel, ..sized() };
+        let intervals: Vec<_> = lower
+            .into_iter()
+            .zip(upper)
+            .map(|(lower, upper)| dram_interval { lower, upper })
+            .collect();
+        let problem = dram_problem {
+            count: 2,
+            intervals: intervals.as_ptr(),
+            sizes: size.as_ptr(),
+            ..sized()
+        };
+        fails(dram_status::Cancelled, |e| {
+            let options = null::<dram_options>();
+            let offsets = offsets.as_mut_ptr();
+            (api().problem_solve)(&problem, options, &control, offsets, &mut result, e)
+        });
+        (api().cancel_free)(cancel);
+    }
+    assert_eq!(offsets, [u64::MAX; 2]);
+}
