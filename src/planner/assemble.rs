@@ -207,10 +207,10 @@ impl<'a> Place<'_, 'a> {
     }
 
     fn spaces(&self) -> Vec<FunctionSpace> {
+        let final_spaces = &self.planning.scene.function(self.m, self.f).spaces;
         let holds = |space: Space| {
-            let loc =
-                |loc: &crate::ir::MemLoc| loc.memory == MemoryType::Dram && loc.space == space;
-            self.function().memlocs().iter().any(loc)
+            let mut memlocs = self.function().memlocs().iter().zip(final_spaces);
+            memlocs.any(|(loc, &at)| loc.memory == MemoryType::Dram && at == space)
         };
         let private = self
             .runs()

@@ -8,20 +8,24 @@ use super::pins::VisiblePins;
 use crate::ir::{FlatIndex, Lives};
 use crate::place::Pin;
 
-/// The bytes of a caller's own frame that are live at a call, closed at its index.
+/// The bytes of a caller's own frame that are live at a call, closed at its index; `at` is the
+/// caller's module and function.
 pub(super) fn held_at(
     index: FlatIndex,
     caller: &Frame,
     offsets: &[u64],
     visible: &VisiblePins,
+    at: (usize, usize),
 ) -> Vec<Pin> {
     let items = live_at(&caller.problem.lives, index).map(|i| Pin {
         start: offsets[i],
         end: offsets[i] + caller.problem.items[i].size,
     });
-    // Pins that are held everywhere are obstacles of every function anyway.
+    // Pins that are held everywhere are obstacles of every function anyway, and those of callees
+    // are not the caller's to pass on.
+    let own = |i: &usize| (visible.roots[*i].module, visible.roots[*i].function) == at;
     let pins = live_at(&visible.lives, index)
-        .filter(|&i| !visible.roots[i].is_owned())
+        .filter(|i| own(i) && !visible.roots[*i].is_owned())
         .map(|i| visible.pins[i]);
     items.chain(pins).collect()
 }

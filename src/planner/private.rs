@@ -125,7 +125,7 @@ pub(super) fn run(
         let offsets = solved.placement.offsets;
         for site in calls.calls_of(f) {
             let above = inherited[f].all().to_vec();
-            let held = held_at(site.index, &frame, &offsets, &visible);
+            let held = held_at(site.index, &frame, &offsets, &visible, (module, f));
             inherited[site.callee].add(held.into_iter().chain(above));
         }
         runs[f] = FrameRun {
