@@ -1,7 +1,7 @@
 //! Addresses in one of two widths. Half as wide, twice as many in a cache line and a register.
 
 /// An address in units of the engine.
-pub(super) trait Address: Copy + Ord + Default + std::fmt::Debug {
+pub(super) trait Address: Copy + Ord + Default + Into<u64> + std::fmt::Debug {
     /// Where the last interval of every table ends: past everything that can be placed.
     const END: Self;
 
@@ -10,6 +10,9 @@ pub(super) trait Address: Copy + Ord + Default + std::fmt::Debug {
 
     /// The address.
     fn get(self) -> u64;
+
+    /// How far it is from `other` on, which does not lie behind it.
+    fn minus(self, other: Self) -> Self;
 
     /// How far it is from `other` on; 0 if it lies before.
     fn beyond(self, other: Self) -> Self;
@@ -26,6 +29,10 @@ impl Address for u32 {
         self.into()
     }
 
+    fn minus(self, other: u32) -> u32 {
+        self - other
+    }
+
     fn beyond(self, other: u32) -> u32 {
         self.saturating_sub(other)
     }
@@ -40,6 +47,10 @@ impl Address for u64 {
 
     fn get(self) -> u64 {
         self
+    }
+
+    fn minus(self, other: u64) -> u64 {
+        self - other
     }
 
     fn beyond(self, other: u64) -> u64 {

@@ -39,11 +39,11 @@ fn capacity(class: u8) -> usize {
 }
 
 impl<X: Copy + Default, Y: Copy + Default> Arena<X, Y> {
-    /// No tables.
-    pub fn new() -> Arena<X, Y> {
+    /// No tables, and room for so many rows.
+    pub fn with_capacity(rows: usize) -> Arena<X, Y> {
         Arena {
-            xs: Vec::new(),
-            ys: Vec::new(),
+            xs: Vec::with_capacity(rows),
+            ys: Vec::with_capacity(rows),
             blocks: Vec::new(),
             free: Vec::new(),
         }
@@ -70,6 +70,23 @@ impl<X: Copy + Default, Y: Copy + Default> Arena<X, Y> {
         let Block { start, rows, .. } = self.blocks[table as usize];
         let (start, end) = (start as usize, start as usize + rows as usize);
         (&self.xs[start..end], &self.ys[start..end])
+    }
+
+    /// Reads one field per cache line of a table; the result means nothing.
+    pub fn warm(&self, table: u32) -> u64
+    where
+        X: Into<u64>,
+        Y: Into<u64>,
+    {
+        let (xs, ys) = self.rows(table);
+        let mut read = 0;
+        for &x in xs.iter().step_by(64 / size_of::<X>()) {
+            read ^= x.into();
+        }
+        for &y in ys.iter().step_by(64 / size_of::<Y>()) {
+            read ^= y.into();
+        }
+        read
     }
 
     /// The columns of a table, to change them in place.
@@ -150,7 +167,7 @@ mod tests {
     #[test]
     fn tables_are_what_vectors_would_be() {
         arbtest::arbtest(|u| {
-            let mut arena = Arena::new();
+            let mut arena = Arena::with_capacity(0);
             arena.add_tables(3);
             let mut tables: [Vec<(u32, u64)>; 3] = Default::default();
             for step in 0..u.int_in_range(0..=40)? {

@@ -13,6 +13,7 @@
 
 use super::address::Address;
 use super::arena::Arena;
+use super::starts::Starts;
 
 /// Arrangements, by number.
 pub(super) type Arrangements<A> = Arena<A, u64>;
@@ -23,6 +24,9 @@ const STRIDE: usize = 16;
 /// The first interval from `from` on that ends above `position`.
 pub(super) fn first_above<A: Address>(ends: &[A], from: usize, position: A) -> usize {
     let mut at = from;
+    if ends[at] > position {
+        return at; // So it is when a search comes back and nothing has moved.
+    }
     while ends
         .get(at + STRIDE - 1)
         .is_some_and(|&end| end <= position)
@@ -30,11 +34,14 @@ pub(super) fn first_above<A: Address>(ends: &[A], from: usize, position: A) -> u
         at += STRIDE;
     }
     let rest = &ends[at..ends.len().min(at + STRIDE)];
-    at + rest.iter().filter(|&&end| end <= position).count()
+    at + rest
+        .iter()
+        .map(|&end| u32::from(end <= position))
+        .sum::<u32>() as usize
 }
 
 /// The lowest position at or above `position` from which `size` addresses are free at the times of
-/// `mask`; `up` is the lowest admitted start at or above an address. `None`: not below the end.
+/// `mask`. `None`: not below the end.
 ///
 /// `cursor` is where the search left off; positions of later searches must not be lower.
 pub(super) fn climb<A: Address>(
@@ -43,15 +50,16 @@ pub(super) fn climb<A: Address>(
     mask: u64,
     mut position: A,
     size: A,
-    up: impl Fn(A) -> A,
+    starts: impl Starts<A>,
 ) -> Option<A> {
     let from = first_above(ends, *cursor as usize, position);
-    for (i, (&end, &taken)) in ends.iter().zip(masks).enumerate().skip(from) {
+    let ahead = ends[from..].iter().zip(&masks[from..]);
+    for (i, (&end, &taken)) in ahead.enumerate() {
         if taken & mask != 0 {
-            position = position.max(up(end));
+            position = starts.above(position, end);
         }
-        if end.beyond(position) >= size {
-            *cursor = i as u32;
+        if starts.fits(position, size, end) {
+            *cursor = (from + i) as u32;
             return Some(position);
         }
     }
@@ -138,13 +146,14 @@ pub(super) fn check_invariants<A: Address>(arrangements: &Arrangements<A>, numbe
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::engine::starts::{All, Multiples};
 
     #[test]
     fn an_arrangement_is_what_one_mask_per_address_is() {
         arbtest::arbtest(|u| {
             const ADDRESSES: usize = 60;
             let mut naive = [0u64; ADDRESSES];
-            let mut arrangements = Arrangements::<u32>::new();
+            let mut arrangements = Arrangements::<u32>::with_capacity(0);
             arrangements.add_tables(1);
             let mut scratch = Vec::new();
             for _ in 0..u.int_in_range(0..=20)? {
@@ -172,8 +181,8 @@ mod tests {
                     .int_in_range(low..=low.max(ADDRESSES as u32))?
                     .next_multiple_of(align);
                 let size = u.int_in_range(1..=12)?;
-                let up = |a: u32| a.checked_next_multiple_of(align).unwrap_or(u32::END);
-                let got = climb((ends, masks), &mut cursor, mask, low, size, up);
+                let starts = Multiples(u64::from(align));
+                let got = climb((ends, masks), &mut cursor, mask, low, size, starts);
                 let free = |a: usize| naive.get(a).is_none_or(|m| m & mask == 0);
                 let fits = |&start: &u32| {
                     start % align == 0 && (start..start + size).all(|a| free(a as usize))
@@ -187,12 +196,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_below_the_end_has_no_position() {
-        let mut arrangements = Arrangements::<u32>::new();
+        let mut arrangements = Arrangements::<u32>::with_capacity(0);
         arrangements.add_tables(1);
         take(&mut arrangements, 0, 1, (0, 10), &mut Vec::new());
-        let up = |a| a;
         let most = u32::END - 10;
-        let search = |size| climb(arrangements.rows(0), &mut 0, 1, 0, size, up);
+        let search = |size| climb(arrangements.rows(0), &mut 0, 1, 0, size, All);
         assert_eq!(search(most), Some(10));
         assert_eq!(search(most + 1), None);
     }

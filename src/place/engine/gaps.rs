@@ -13,30 +13,32 @@
 use super::address::Address;
 use super::arena::Arena;
 use super::arrangement::first_above;
+use super::starts::Starts;
 
 /// Gap lists, by number: starts and ends.
 pub(super) type GapLists<A> = Arena<A, A>;
 
-/// The lowest position at or above `position` from which `size` addresses are free; `up` is the
-/// lowest admitted start at or above an address. `None`: not below the end.
+/// The lowest position at or above `position` from which `size` addresses are free. `None`: not
+/// below the end.
 ///
 /// `cursor` is where the search left off; positions of later searches must not be lower.
 pub(super) fn climb<A: Address>(
-    (starts, ends): (&[A], &[A]),
+    (froms, ends): (&[A], &[A]),
     cursor: &mut u32,
     position: A,
     size: A,
-    up: impl Fn(A) -> A,
+    starts: impl Starts<A>,
 ) -> Option<A> {
-    let from = first_above(ends, *cursor as usize, position);
-    for (i, (&start, &end)) in starts.iter().zip(ends).enumerate().skip(from) {
-        let start = if start > position {
-            up(start)
+    let first = first_above(ends, *cursor as usize, position);
+    let ahead = froms[first..].iter().zip(&ends[first..]);
+    for (i, (&from, &end)) in ahead.enumerate() {
+        let start = if from > position {
+            starts.above(position, from)
         } else {
             position
         };
-        if end.beyond(start) >= size {
-            *cursor = i as u32;
+        if starts.fits(start, size, end) {
+            *cursor = (first + i) as u32;
             return Some(start);
         }
     }
@@ -92,13 +94,14 @@ pub(super) fn check_invariants<A: Address>(lists: &GapLists<A>, number: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::engine::starts::Multiples;
 
     #[test]
     fn gaps_are_what_one_flag_per_address_leaves() {
         arbtest::arbtest(|u| {
             const ADDRESSES: usize = 80;
             let mut taken = [false; ADDRESSES];
-            let mut lists = GapLists::<u64>::new();
+            let mut lists = GapLists::<u64>::with_capacity(0);
             lists.add_tables(1);
             for _ in 0..u.int_in_range(1..=14)? {
                 let start = u.int_in_range(0..=ADDRESSES - 2)?;
@@ -119,8 +122,8 @@ mod tests {
                     .int_in_range(low..=low.max(ADDRESSES as u64))?
                     .next_multiple_of(align);
                 let size = u.int_in_range(1..=12)?;
-                let up = |a: u64| a.checked_next_multiple_of(align).unwrap_or(u64::END);
-                let got = climb((starts, ends), &mut cursor, low, size, up);
+                let multiples = Multiples(align);
+                let got = climb((starts, ends), &mut cursor, low, size, multiples);
                 let free = |a: u64| taken.get(a as usize) != Some(&true);
                 let fits = |&start: &u64| start % align == 0 && (start..start + size).all(free);
                 low = (low..).find(fits).expect("the top is free");

@@ -10,9 +10,11 @@ mod address;
 mod arena;
 mod arrangement;
 mod gaps;
+mod starts;
 mod tree;
 
 use address::Address;
+use starts::{All, Multiples, WithinPage};
 use tree::Tree;
 
 use super::timeline::Run;
@@ -36,20 +38,13 @@ pub(crate) struct Request {
 impl Request {
     /// The lowest start at or above `start` that alignment and the page rule admit.
     pub fn admitted(&self, start: u64) -> Option<u64> {
-        self.admitted_on(start, PAGE)
-    }
-
-    /// The same for pages of another size: requests may be in units.
-    fn admitted_on(&self, start: u64, page: u64) -> Option<u64> {
-        let mut start = start.checked_next_multiple_of(self.align)?;
-        if self.no_straddle && self.size <= page {
-            // Multiples of the alignment come by a page start within `page` turns.
-            while start % page + self.size > page {
-                start = start.checked_next_multiple_of(page)?;
-                start = start.checked_next_multiple_of(self.align)?;
-            }
+        let Request { size, align, .. } = *self;
+        let page = PAGE;
+        if self.no_straddle && size <= page {
+            WithinPage { size, align, page }.next(start)
+        } else {
+            start.checked_next_multiple_of(align)
         }
-        Some(start)
     }
 }
 
@@ -92,11 +87,12 @@ enum Width {
 }
 
 impl Engine {
-    /// Nothing is placed yet, on this many points, in this `unit`.
-    pub fn new(points: u32, unit: u32) -> Engine {
+    /// Nothing is placed yet, on this many points, in this `unit`. There is room for `runs` of
+    /// points in all before anything has to move.
+    pub fn new(points: u32, unit: u32, runs: usize) -> Engine {
         Engine {
             unit,
-            tree: Width::Narrow(Tree::new(points)),
+            tree: Width::Narrow(Tree::new(points, runs)),
         }
     }
 
@@ -151,6 +147,14 @@ impl Engine {
         }
     }
 
+    /// Reads what searches for these runs will read; the result means nothing.
+    pub fn warm(&self, runs: impl Iterator<Item = Run>) -> u64 {
+        match &self.tree {
+            Width::Narrow(tree) => tree.warm(runs),
+            Width::Wide(tree) => tree.warm(runs),
+        }
+    }
+
     fn widen(&mut self) {
         if let Width::Narrow(tree) = &self.tree {
             let widen = |a: u32| if a == u32::END { u64::END } else { a.into() };
@@ -183,21 +187,19 @@ fn search<A: Address>(tree: &mut Tree<A>, unit: u32, life: &[Run], request: &Req
         return nowhere;
     };
     let range = (low, A::new(high.min(last)).expect("it is before the end"));
-    let page = in_units(PAGE);
+    let align = in_units(request.align).max(1); // Below the unit: it divides every start.
     let found = if request.no_straddle && request.size <= PAGE {
-        let in_units = Request {
-            align: in_units(request.align).max(1),
-            size: size.get(),
-            ..*request
+        let (size_in_page, page) = (size.get(), in_units(PAGE));
+        let starts = WithinPage {
+            size: size_in_page,
+            align,
+            page,
         };
-        let up = |a: A| in_units.admitted_on(a.get(), page).and_then(A::new);
-        tree.lowest(life, range, size, |a| up(a).unwrap_or(A::END))
-    } else if in_units(request.align) > 1 {
-        let align = in_units(request.align);
-        let up = |a: A| a.get().checked_next_multiple_of(align).and_then(A::new);
-        tree.lowest(life, range, size, |a| up(a).unwrap_or(A::END))
+        tree.lowest(life, range, size, starts)
+    } else if align > 1 {
+        tree.lowest(life, range, size, Multiples(align))
     } else {
-        tree.lowest(life, range, size, |a| a)
+        tree.lowest(life, range, size, All)
     };
     found.map_or(nowhere, |start| Found::At(start.get()))
 }
@@ -261,7 +263,7 @@ mod tests {
             let points = *u.choose(&[1, 64, 65, 700, 64 * 32 + 1, 64 * 32 * 32 + 70])?;
             let unit = u.int_in_range(0..=13)?;
             let bytes = 1 << unit;
-            let mut engine = Engine::new(points, unit);
+            let mut engine = Engine::new(points, unit, 0);
             let mut list = List::default();
             for _ in 0..u.int_in_range(0..=30)? {
                 let life = life(u, points)?;

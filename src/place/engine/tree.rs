@@ -32,6 +32,7 @@
 use super::address::Address;
 use super::arrangement::{self, Arrangements};
 use super::gaps::{self, GapLists};
+use super::starts::Starts;
 use crate::place::timeline::Run;
 
 /// Points of a leaf: the bits of a mask.
@@ -86,8 +87,8 @@ fn bits(from: u32, to: u32) -> u64 {
 }
 
 impl<A: Address> Tree<A> {
-    /// Nothing is taken at any of this many points.
-    pub fn new(points: u32) -> Tree<A> {
+    /// Nothing is taken at any of this many points; room for some `runs`.
+    pub fn new(points: u32, runs: usize) -> Tree<A> {
         let mut levels = vec![Level {
             first: 0,
             nodes: points.div_ceil(LEAF).max(1),
@@ -101,32 +102,33 @@ impl<A: Address> Tree<A> {
             });
         }
         let root = levels[levels.len() - 1].first as usize;
-        let mut arrangements = Arrangements::new();
+        // Measured: with blocks half full at worst, a run takes two to three rows.
+        let mut arrangements = Arrangements::with_capacity(3 * runs);
         arrangements.add_tables(root + 1);
         Tree {
             levels,
             arrangements,
-            covers: GapLists::new(),
+            covers: GapLists::with_capacity(0),
             cover_of: vec![NO_COVER; root + 1],
             scratch: Scratch::default(),
         }
     }
 
     /// The lowest position from `low` on, in units, from which `size` units are free over the life
-    /// and that end at `high` or before. `up` is the lowest admitted start at or above an address.
+    /// and that end at `high` or before;  `starts` says where it may start.
     pub fn lowest(
         &mut self,
         life: &[Run],
         (low, high): (A, A),
         size: A,
-        up: impl Fn(A) -> A + Copy,
+        starts: impl Starts<A>,
     ) -> Option<A> {
         let mut tables = std::mem::take(&mut self.scratch.tables);
         tables.clear();
         for &run in life {
             self.tables_of(run, &mut tables);
         }
-        let mut position = up(low);
+        let mut position = starts.admitted(low);
         let mut agreed = 0;
         let mut next = 0;
         let found = loop {
@@ -142,10 +144,10 @@ impl<A: Address> Tree<A> {
                 mask,
             } = &mut tables[next];
             let risen = if *mask == 0 {
-                gaps::climb(self.covers.rows(*number), cursor, position, size, up)
+                gaps::climb(self.covers.rows(*number), cursor, position, size, starts)
             } else {
                 let rows = self.arrangements.rows(*number);
-                arrangement::climb(rows, cursor, *mask, position, size, up)
+                arrangement::climb(rows, cursor, *mask, position, size, starts)
             };
             let Some(risen) = risen else {
                 break None;
@@ -161,6 +163,32 @@ impl<A: Address> Tree<A> {
         };
         self.scratch.tables = tables;
         found
+    }
+
+    /// Reads the leaves at the ends of runs and their covers; the result means nothing.
+    pub fn warm(&self, runs: impl Iterator<Item = Run>) -> u64 {
+        // In two passes, so that the second waits for nothing that the first has not read.
+        let mut leaves = [0; 64];
+        let mut count = 0;
+        for run in runs.take(leaves.len() / 2) {
+            leaves[count] = run.first / LEAF;
+            leaves[count + 1] = run.last / LEAF;
+            count += 1 + usize::from(leaves[count] != leaves[count + 1]);
+        }
+        let leaves = &leaves[..count];
+        let mut read = 0;
+        for &leaf in leaves {
+            read ^= u64::from(self.cover_of[leaf as usize]);
+            read ^= u64::from(self.arrangements.is_empty(leaf));
+        }
+        for &leaf in leaves {
+            read ^= self.arrangements.warm(leaf);
+            let cover = self.cover_of[leaf as usize];
+            if cover != NO_COVER {
+                read ^= self.covers.warm(cover);
+            }
+        }
+        read
     }
 
     /// The tables that hold everything that meets a run of points.
