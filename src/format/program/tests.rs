@@ -8,7 +8,7 @@ use crate::ir::{
     MemLocId, MemLocSpec, MemoryType, Module, Operand, Program, Remote, Space, Usage,
 };
 
-const TWO_CORES: &str = include_str!("../../tests/data/two_cores.program.json");
+const TWO_CORES: &str = include_str!("../../../tests/data/two_cores.program.json");
 
 fn written(program: &Program) -> String {
     let mut text = Vec::new();

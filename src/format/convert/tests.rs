@@ -1,6 +1,6 @@
 //! What survives the way between programs and rows.
 
-use super::{CsvFile, csv_to_program, function_to_csv, program_to_csv, read_program};
+use crate::format::{CsvFile, csv_to_program, function_to_csv, program_to_csv, read_program};
 use crate::ir::Program;
 use crate::liveness::liveness;
 use crate::raw::RawProblem;
@@ -57,7 +57,7 @@ fn a_function_becomes_one_row_per_location_to_place() {
 
 #[test]
 fn several_functions_are_refused_by_name() {
-    let text = include_bytes!("../../tests/data/two_cores.program.json");
+    let text = include_bytes!("../../../tests/data/two_cores.program.json");
     let program = read_program(text).unwrap();
     let error = program_to_csv(&program, |f| liveness(f).lives)
         .unwrap_err()
