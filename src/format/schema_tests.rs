@@ -10,9 +10,11 @@ use super::json::Words;
 use super::plan::document as plan;
 use super::program::document as program;
 use super::{read_plan, read_program, write_plan, write_program};
+use crate::control::Control;
 use crate::ir::{Kind, MemoryType, Skipped, Space, Usage};
-use crate::options::{Floor, Geometry, Preset, Strategy};
+use crate::options::{Floor, Geometry, Options, Preset, Strategy};
 use crate::plan::{DependenceKind, Status};
+use crate::testing::{self, Shape, for_each_seed};
 
 const PROGRAM: &str = include_str!("../../schema/program.schema.json");
 const PLAN: &str = include_str!("../../schema/plan.schema.json");
@@ -144,6 +146,31 @@ fn what_is_read_and_written_obeys_the_schemas() {
     for text in [SMALL_PLAN, std::str::from_utf8(&text).expect("text")] {
         assert_eq!(check(&schema, &schema, &parse(text)), Ok(()));
     }
+}
+
+#[test]
+fn generated_programs_and_their_plans_obey_the_schemas_and_survive() {
+    let (program_schema, plan_schema) = (parse(PROGRAM), parse(PLAN));
+    for_each_seed(0..40, |u| {
+        let program = testing::program(u, &Shape::many_cores())?;
+        let mut text = Vec::new();
+        write_program(&program, &mut text).expect("a Vec takes everything");
+        let json = parse(std::str::from_utf8(&text).expect("text"));
+        assert_eq!(check(&program_schema, &program_schema, &json), Ok(()));
+        let read = read_program(&text).expect("our own output");
+        let mut again = Vec::new();
+        write_program(&read, &mut again).expect("a Vec takes everything");
+        assert_eq!(text, again);
+
+        let planned = crate::plan(&read, &Options::default(), &mut Control::default());
+        let Ok(plan) = planned else { return Ok(()) };
+        let mut text = Vec::new();
+        write_plan(&plan, &mut text).expect("a Vec takes everything");
+        let json = parse(std::str::from_utf8(&text).expect("text"));
+        assert_eq!(check(&plan_schema, &plan_schema, &json), Ok(()));
+        assert_eq!(read_plan(&text), Ok(plan));
+        Ok(())
+    });
 }
 
 /// Replaces one thing in the examples, over and over: reader and schema agree on the shape.
