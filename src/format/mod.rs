@@ -4,12 +4,11 @@
 //! CSV is the exchange format of solvers: buffers with a life and a size, and nothing else.
 //!
 //! ```text
-//! json       reading: typed values, paths, lines, the `object!` tables
-//! json_out   writing: one record per line
-//! program_*  program files        <-> ir::Program
-//! plan_*     plan files           <-> plan::Plan
-//! csv        CSV in two dialects   -> raw::RawProblem, and out again with offsets
-//! convert    function <-> CSV
+//! json       strict reading in pieces, with paths and lines; writing
+//! program    program files  <-> ir::Program
+//! plan       plan files     <-> plan::Plan
+//! csv        CSV files       -> raw::RawProblem, and out again with offsets
+//! convert    a function     <-> rows
 //! ```
 //!
 //! Reading is strict, so that a misspelt key or a lost unit never becomes a plan for another
@@ -17,25 +16,14 @@
 //! say where. Compression is the caller's business.
 
 mod convert;
-#[cfg(test)]
-mod convert_tests;
 mod csv;
-#[cfg(test)]
-mod csv_tests;
 mod json;
-mod json_out;
-mod plan_read;
+mod plan;
+mod program;
 #[cfg(test)]
-mod plan_tests;
-mod plan_write;
-mod program_read;
-#[cfg(test)]
-mod program_tests;
-mod program_write;
+mod schema_tests;
 
 pub use convert::{Projection, csv_to_program, function_to_csv, program_to_csv};
 pub use csv::CsvFile;
-pub use plan_read::read_plan;
-pub use plan_write::write_plan;
-pub use program_read::read_program;
-pub use program_write::write_program;
+pub use plan::{read_plan, write_plan};
+pub use program::{read_program, write_program};

@@ -7,8 +7,9 @@ use crate::ir::{
     BlockId, Extension, ExtensionSite, Extent, FlatIndex, Function, InstructionSpec, Kind,
     MemLocId, MemLocSpec, MemoryType, Module, Operand, Program, Remote, Space, Usage,
 };
+use crate::testing::for_each_seed;
 
-const TWO_CORES: &str = include_str!("../../tests/data/two_cores.program.json");
+const TWO_CORES: &str = include_str!("../../../tests/data/two_cores.program.json");
 
 fn written(program: &Program) -> String {
     let mut text = Vec::new();
@@ -845,7 +846,7 @@ fn random_program(u: &mut Unstructured<'_>) -> arbitrary::Result<Program> {
 
 #[test]
 fn any_program_survives_a_round_trip() {
-    arbtest::arbtest(|u| {
+    for_each_seed(0..300, |u| {
         let program = random_program(u)?;
         let text = written(&program);
         let read = read_program(text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -856,7 +857,7 @@ fn any_program_survives_a_round_trip() {
 
 #[test]
 fn damaged_text_is_read_or_refused_but_never_a_crash() {
-    arbtest::arbtest(|u| {
+    for_each_seed(0..300, |u| {
         let mut bytes = TWO_CORES.as_bytes().to_vec();
         for _ in 0..u.int_in_range(1..=4)? {
             let at = u.choose_index(bytes.len())?;

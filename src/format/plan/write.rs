@@ -5,9 +5,8 @@
 
 use std::io::{self, Write};
 
-use super::json::Format;
-use super::json_out::JsonOut;
-use super::plan_read::PlanFormat;
+use super::document::PlanFormat;
+use crate::format::json::{Format, JsonOut};
 use crate::ir::{Usage, UsageMask};
 use crate::options::Options;
 use crate::plan::{Dependence, FunctionPlan, MemLocPlan, Plan, Site};

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 /// Writes values one after the other and puts the commas between them.
-pub(super) struct JsonOut<W: Write> {
+pub(crate) struct JsonOut<W: Write> {
     out: io::BufWriter<W>,
     first: bool, // Nothing stands in the innermost bracket yet, or a key waits for its value.
     lines: usize, // How many open lists have one element per line.
 }
 
 impl<W: Write> JsonOut<W> {
-    pub fn new(out: W) -> JsonOut<W> {
+    pub(crate) fn new(out: W) -> JsonOut<W> {
         JsonOut {
             out: io::BufWriter::new(out),
             first: true,
@@ -19,7 +19,7 @@ impl<W: Write> JsonOut<W> {
     }
 
     /// Ends the document with a line feed and hands everything on.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.out.write_all(b"\n")?;
         self.out.flush()
     }
@@ -33,7 +33,7 @@ impl<W: Write> JsonOut<W> {
     }
 
     /// Starts a pair; the value comes next.
-    pub fn key(&mut self, key: &str) -> io::Result<()> {
+    pub(crate) fn key(&mut self, key: &str) -> io::Result<()> {
         self.string(key)?;
         self.out.write_all(b":")?;
         self.first = true;
@@ -41,12 +41,18 @@ impl<W: Write> JsonOut<W> {
     }
 
     /// An object: what `body` writes, pairs by [`JsonOut::key`].
-    pub fn object(&mut self, body: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn object(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
         self.bracket(b"{", body, b"}")
     }
 
     /// A list in one line: what `body` writes.
-    pub fn list(&mut self, body: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn list(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
         self.bracket(b"[", body, b"]")
     }
 
@@ -65,7 +71,7 @@ impl<W: Write> JsonOut<W> {
     }
 
     /// A list with one element per line.
-    pub fn lines<T>(
+    pub(crate) fn lines<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
         mut each: impl FnMut(&mut Self, T) -> io::Result<()>,
@@ -88,28 +94,28 @@ impl<W: Write> JsonOut<W> {
         (0..self.lines).try_for_each(|_| self.out.write_all(b"  "))
     }
 
-    pub fn string(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn string(&mut self, text: &str) -> io::Result<()> {
         self.separate()?;
         serde_json::to_writer(&mut self.out, text).map_err(io::Error::from)
     }
 
-    pub fn number(&mut self, number: impl Into<i128>) -> io::Result<()> {
+    pub(crate) fn number(&mut self, number: impl Into<i128>) -> io::Result<()> {
         self.separate()?;
         write!(self.out, "{}", number.into())
     }
 
-    pub fn bool(&mut self, value: bool) -> io::Result<()> {
+    pub(crate) fn bool(&mut self, value: bool) -> io::Result<()> {
         self.separate()?;
         self.out.write_all(if value { b"true" } else { b"false" })
     }
 
-    pub fn null(&mut self) -> io::Result<()> {
+    pub(crate) fn null(&mut self) -> io::Result<()> {
         self.separate()?;
         self.out.write_all(b"null")
     }
 
     /// A value that is JSON already; refused if it is not.
-    pub fn json(&mut self, json: &str) -> io::Result<()> {
+    pub(crate) fn json(&mut self, json: &str) -> io::Result<()> {
         let value: &serde_json::value::RawValue = serde_json::from_str(json)?;
         self.separate()?;
         self.out.write_all(value.get().as_bytes())
@@ -117,23 +123,27 @@ impl<W: Write> JsonOut<W> {
 
     // ---- pairs ----
 
-    pub fn string_pair(&mut self, key: &str, text: &str) -> io::Result<()> {
+    pub(crate) fn string_pair(&mut self, key: &str, text: &str) -> io::Result<()> {
         self.key(key)?;
         self.string(text)
     }
 
-    pub fn number_pair(&mut self, key: &str, number: impl Into<i128>) -> io::Result<()> {
+    pub(crate) fn number_pair(&mut self, key: &str, number: impl Into<i128>) -> io::Result<()> {
         self.key(key)?;
         self.number(number)
     }
 
-    pub fn bool_pair(&mut self, key: &str, value: bool) -> io::Result<()> {
+    pub(crate) fn bool_pair(&mut self, key: &str, value: bool) -> io::Result<()> {
         self.key(key)?;
         self.bool(value)
     }
 
     /// `null` for nothing.
-    pub fn number_or_null(&mut self, key: &str, number: Option<impl Into<i128>>) -> io::Result<()> {
+    pub(crate) fn number_or_null(
+        &mut self,
+        key: &str,
+        number: Option<impl Into<i128>>,
+    ) -> io::Result<()> {
         self.key(key)?;
         match number {
             Some(number) => self.number(number),

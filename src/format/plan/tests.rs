@@ -12,6 +12,7 @@ use crate::plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,
     ModulePlan, Owner, Plan, Site, SpacePlan, Status,
 };
+use crate::testing::for_each_seed;
 
 fn written(plan: &Plan) -> String {
     let mut text = Vec::new();
@@ -399,7 +400,7 @@ fn plan(u: &mut Unstructured<'_>) -> arbitrary::Result<Plan> {
 
 #[test]
 fn any_plan_survives_a_round_trip() {
-    arbtest::arbtest(|u| {
+    for_each_seed(0..300, |u| {
         let plan = plan(u)?;
         let text = written(&plan);
         let read = read_plan(text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -410,7 +411,7 @@ fn any_plan_survives_a_round_trip() {
 
 #[test]
 fn damaged_text_is_read_or_refused_but_never_a_crash() {
-    arbtest::arbtest(|u| {
+    for_each_seed(0..300, |u| {
         let mut bytes = written(&plan(u)?).into_bytes();
         for _ in 0..u.int_in_range(1..=4)? {
             let at = u.choose_index(bytes.len())?;

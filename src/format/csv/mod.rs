@@ -22,10 +22,13 @@
 //! vector clocks (`1:2`), and gaps with windows (`l-u@wl:wu`), in which part of the bytes stays in
 //! use. A pool that does not start at 0 (`# pool_offset=`) is refused as well.
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{self, Write};
 
-use super::json::document_error;
 use crate::Result;
+use crate::format::json::{document_error, text};
 use crate::raw::RawProblem;
 
 /// A file of buffers: the problem that it poses, and its text, so that the answer is the same
@@ -42,7 +45,7 @@ pub struct CsvFile {
 impl CsvFile {
     /// Reads a file. Every error is one line that names the line of the file.
     pub fn read(bytes: &[u8]) -> Result<CsvFile> {
-        let text = super::json::text(bytes)?;
+        let text = text(bytes)?;
         let (preamble, table) = split_preamble(text)?;
         let skipped = preamble.lines().count() as u64;
         let mut reader = reader(table);

@@ -19,13 +19,16 @@
 //! the program with `--packed --floor holes`. Packing still keeps small locations on one page,
 //! which rows do not ask for.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::io;
 
-use super::csv::CsvFile;
-use super::json::document_error;
-use super::program_write::name_in_file;
 use crate::error::Result;
+use crate::format::csv::CsvFile;
+use crate::format::json::document_error;
+use crate::format::program::name_in_file;
 use crate::ir::{
     Extent, Function, InstructionSpec, Lives, MemLocId, MemLocSpec, MemoryType, Module, Operand,
     Program, Space, UsageMask,

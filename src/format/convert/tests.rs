@@ -1,9 +1,10 @@
 //! What survives the way between programs and rows.
 
-use super::{CsvFile, csv_to_program, function_to_csv, program_to_csv, read_program};
+use crate::format::{CsvFile, csv_to_program, function_to_csv, program_to_csv, read_program};
 use crate::ir::Program;
 use crate::liveness::liveness;
 use crate::raw::RawProblem;
+use crate::testing::for_each_seed;
 
 fn file(text: &str) -> CsvFile {
     CsvFile::read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"))
@@ -57,7 +58,7 @@ fn a_function_becomes_one_row_per_location_to_place() {
 
 #[test]
 fn several_functions_are_refused_by_name() {
-    let text = include_bytes!("../../tests/data/two_cores.program.json");
+    let text = include_bytes!("../../../tests/data/two_cores.program.json");
     let program = read_program(text).unwrap();
     let error = program_to_csv(&program, |f| liveness(f).lives)
         .unwrap_err()
@@ -87,7 +88,7 @@ fn meet(problem: &RawProblem, a: usize, b: usize) -> bool {
 
 #[test]
 fn rows_keep_their_problem_on_the_way_through_a_program() {
-    arbtest::arbtest(|u| {
+    for_each_seed(0..300, |u| {
         let mut text = "id,lower,upper,size,alignment,offset,gaps\n".to_owned();
         for i in 0..u.int_in_range(0..=5)? {
             let (lower, length) = (u.int_in_range(-9..=9)?, u.int_in_range(0..=9)?);

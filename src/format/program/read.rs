@@ -5,146 +5,18 @@
 //! them. Instructions go over one by one. Nothing here judges the program: the model does, and
 //! its objection is given the path of the value that caused it.
 
-use std::collections::HashMap;
-
 use serde_json::value::RawValue;
 
-use super::json::{
-    Extensions, Field, Format, Number, Part, Small, Tag, Text, Version1, Word, document_error,
-    error_at, missing, object, text, words,
+use super::document::{
+    BlockDoc, FunctionDoc, InstructionDoc, MemLocDoc, ModuleDoc, OperandDoc, ProgramDoc,
 };
-use crate::error::{Error, Fault, Result};
+use super::memlocs::{Batch, check_memloc, is_cookie, unknown_location};
+use crate::error::{Fault, Result};
+use crate::format::json::{Extensions, Field, Part, Text, document_error, error_at, missing, text};
 use crate::ir::{
-    BlockId, Extension, ExtensionSite, Extent, Function, InstructionSpec, Kind, MemLocId,
-    MemLocSpec, MemoryType, Module, Operand, Program, Remote, Space, Usage,
+    BlockId, Extension, ExtensionSite, Function, InstructionSpec, MemLocId, Module, Operand,
+    Program,
 };
-
-words!(Kind, MemoryType, Space, Usage);
-
-/// The word in the key `format`.
-pub(super) struct ProgramFormat;
-
-impl Format for ProgramFormat {
-    const WORD: &'static str = "dramalloc-program";
-}
-
-object! {
-    ProgramDoc, "a program", Kept {
-        format: Tag<ProgramFormat>,
-        version: Version1,
-        name: Text<'de>,
-        cores: Small,
-        modules: Vec<ModuleDoc<'de>>,
-    }
-}
-object! {
-    ModuleDoc, "a module", Kept {
-        name: Text<'de>,
-        core: Small,
-        functions: Vec<FunctionDoc<'de>>,
-    }
-}
-object! {
-    FunctionDoc, "a function", Kept {
-        name: Text<'de>,
-        memlocs: &'de RawValue,
-        blocks: &'de RawValue,
-        instructions: &'de RawValue,
-    }
-}
-object! {
-    MemLocDoc, "a memloc", Kept {
-        name: Text<'de>,
-        bytes: Number,
-        elem_count: Number,
-        elem_size: Small,
-        usage: Word<Usage>,
-        space: Word<Space>,
-        memory: Word<MemoryType>,
-        align: Number,
-        address: Number,
-        alias_of: Text<'de>,
-        offset: Number,
-        escapes: bool,
-        remote: Box<RemoteDoc<'de>>,
-        reach: Vec<Small>,
-    }
-}
-object! {
-    RemoteDoc, "a remote", Refused {
-        core: Small,
-        name: Text<'de>,
-    }
-}
-object! {
-    BlockDoc, "a block", Kept {
-        name: Text<'de>,
-        succs: Vec<Small>,
-        instructions: &'de RawValue,
-    }
-}
-object! {
-    InstructionDoc, "an instruction", Kept {
-        op: Text<'de>,
-        name: Text<'de>,
-        kind: Word<Kind>,
-        engine: Small,
-        uses: Vec<OperandDoc<'de>>,
-        defs: Vec<OperandDoc<'de>>,
-        in_place: Vec<(Text<'de>, Text<'de>)>,
-        callee: Text<'de>,
-        args: Vec<(Text<'de>, Text<'de>)>,
-        id: Number,
-    }
-}
-object! {
-    SliceDoc, "an operand", Refused {
-        loc: Text<'de>,
-        offset: Number,
-        bytes: Number,
-    }
-}
-
-/// An operand: the whole of a location by name, or some bytes of it.
-enum OperandDoc<'de> {
-    Whole(Text<'de>),
-    Slice(SliceDoc<'de>),
-}
-
-impl<'de> serde::Deserialize<'de> for OperandDoc<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(
-        deserializer: D,
-    ) -> std::result::Result<Self, D::Error> {
-        struct NameOrSlice;
-        impl<'de> serde::de::Visitor<'de> for NameOrSlice {
-            type Value = OperandDoc<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a location's name or an object with loc, offset and bytes")
-            }
-
-            fn visit_borrowed_str<E>(
-                self,
-                name: &'de str,
-            ) -> std::result::Result<OperandDoc<'de>, E> {
-                Ok(OperandDoc::Whole(Text(name.into())))
-            }
-
-            fn visit_str<E>(self, name: &str) -> std::result::Result<OperandDoc<'de>, E> {
-                Ok(OperandDoc::Whole(Text(name.to_owned().into())))
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                map: A,
-            ) -> std::result::Result<OperandDoc<'de>, A::Error> {
-                let object = serde::de::value::MapAccessDeserializer::new(map);
-                serde::Deserialize::deserialize(object).map(OperandDoc::Slice)
-            }
-        }
-        deserializer.deserialize_any(NameOrSlice)
-    }
-}
 
 /// Reads a program file. Every error is one line with the path of what it is about.
 ///
@@ -278,9 +150,6 @@ fn required_name<'a>(name: Field<Text<'a>>, path: &str) -> Result<Text<'a>> {
     Ok(name)
 }
 
-/// How many locations are handed to the model at a time.
-const BATCH: usize = 1024;
-
 /// Reads one function.
 struct FunctionReader<'r, 'a> {
     path: &'r str,
@@ -334,12 +203,7 @@ impl<'a> FunctionReader<'_, 'a> {
             text: list.get(),
             path: &path,
         };
-        let mut batch = Batch {
-            path: &path,
-            first: 0,
-            docs: Vec::new(),
-            full: BATCH,
-        };
+        let mut batch = Batch::new(&path);
         part.each(|i, mut doc: MemLocDoc<'a>| {
             if !doc.extensions.is_empty() {
                 let site = ExtensionSite::MemLoc(self.site.0, self.site.1, i as u32);
@@ -356,13 +220,9 @@ impl<'a> FunctionReader<'_, 'a> {
                     error.at_location(doc.name())
                 }
             })?;
-            batch.docs.push(doc);
-            if batch.docs.len() < batch.full {
-                return Ok(());
-            }
-            batch.add_to(&mut self.function, false)
+            batch.push(&mut self.function, doc)
         })?;
-        batch.add_to(&mut self.function, true)
+        batch.finish(&mut self.function)
     }
 
     fn blocks(&mut self, list: &'a RawValue) -> Result<()> {
@@ -507,215 +367,5 @@ impl<'a> FunctionReader<'_, 'a> {
             Some(i) => format!(".defs[{}]", i - uses),
             None => String::new(),
         }
-    }
-}
-
-fn unknown_location(name: &str) -> Error {
-    Fault::UnknownName {
-        what: "location",
-        name: name.to_owned(),
-    }
-    .into()
-}
-
-/// Whether a foreign key of a location is the host's cookie.
-fn is_cookie((key, json): &(Text<'_>, &RawValue)) -> bool {
-    &**key == "x_cookie" && json.get().parse::<u64>().is_ok()
-}
-
-/// What the format asks of a location and the model cannot see: which keys are given together.
-///
-/// A view may say any usage, as producers do; beside `input` and `output`, which count for the
-/// root, it is a remark.
-///
-/// An error comes with the key that it is about.
-fn check_memloc(doc: &MemLocDoc<'_>) -> std::result::Result<(), (&'static str, Error)> {
-    let refuse = |key, message: &str| Err((key, document_error(message)));
-    match doc.name.as_ref() {
-        None => return refuse("name", "missing; it has no default"),
-        Some(name) if name.is_empty() => return refuse("name", "it is empty"),
-        Some(_) => {}
-    }
-    if let Some(remote) = doc.remote.as_ref() {
-        for (key, given) in [
-            ("core", remote.core.is_given()),
-            ("name", remote.name.is_given()),
-        ] {
-            if !given {
-                return Err(("remote", missing("", key)));
-            }
-        }
-    }
-    if doc.bytes == Field::Null {
-        return Err(("bytes", Fault::UnknownSize.into()));
-    }
-    if doc.alias_of.is_given() {
-        let of_the_root = [
-            ("elem_count", doc.elem_count.is_given()),
-            ("elem_size", doc.elem_size.is_given()),
-            ("space", doc.space.is_given()),
-            ("memory", doc.memory.is_given()),
-            ("align", doc.align.is_given()),
-            ("address", doc.address.is_given()),
-            ("remote", doc.remote.is_given()),
-            ("reach", doc.reach.is_given()),
-        ];
-        if let Some((key, _)) = of_the_root.into_iter().find(|&(_, given)| given) {
-            return refuse(key, "a view has bytes at most; the rest is its root's");
-        }
-        return Ok(());
-    }
-    if doc.offset.is_given() {
-        return refuse("offset", "only a view (alias_of) has one");
-    }
-    let (bytes, count, size) = (
-        doc.bytes.as_ref(),
-        doc.elem_count.as_ref(),
-        doc.elem_size.as_ref(),
-    );
-    match (bytes, count, size) {
-        (Some(_), None, None) | (None, Some(_), Some(_)) => Ok(()),
-        (Some(_), _, _) => refuse(
-            "bytes",
-            "either bytes or elem_count and elem_size, not both",
-        ),
-        (None, Some(_), None) => refuse("elem_size", "missing beside elem_count"),
-        (None, None, Some(_)) => refuse("elem_count", "missing beside elem_size"),
-        (None, None, None) => refuse("bytes", "missing, and so are elem_count and elem_size"),
-    }
-}
-
-/// Locations that wait to be handed to the model together.
-struct Batch<'p, 'a> {
-    path: &'p str,
-    first: usize, // The position of the first one in its list.
-    docs: Vec<MemLocDoc<'a>>,
-    full: usize,
-}
-
-impl Batch<'_, '_> {
-    /// Hands the batch over, unless it holds a view whose root may still come.
-    fn add_to(&mut self, function: &mut Function, last: bool) -> Result<()> {
-        let views = match self.parents(function) {
-            Ok(views) => views,
-            Err(error) if last => return Err(error.in_function(function.name())),
-            Err(_) => {
-                self.full *= 2; // So that all the searches together stay linear.
-                return Ok(());
-            }
-        };
-        let mut specs: Vec<MemLocSpec<'_>> = self.docs.iter().map(spec).collect();
-        for (i, view) in views {
-            specs[i].view = Some(view);
-        }
-        let added = function.add_memlocs(&specs);
-        added.map_err(|error| self.blame(function, error))?;
-        self.first += self.docs.len();
-        self.docs.clear();
-        Ok(())
-    }
-
-    /// The views of the batch with what they are views of.
-    fn parents(&self, function: &Function) -> Result<Vec<(usize, (MemLocId, u64))>> {
-        let mut views = Vec::new();
-        let mut names = HashMap::new();
-        for (i, doc) in self.docs.iter().enumerate() {
-            let Some(parent) = doc.alias_of.as_ref() else {
-                continue;
-            };
-            if names.is_empty() {
-                let ids = (self.first..).map(MemLocId::new);
-                names.extend(self.docs.iter().map(MemLocDoc::name).zip(ids));
-            }
-            let known = function
-                .find_memloc(parent)
-                .or_else(|| names.get(&**parent).copied());
-            let Some(id) = known else {
-                let path = format!("{}[{}].alias_of", self.path, self.first + i);
-                let error = error_at(&path, unknown_location(parent));
-                return Err(error.at_location(doc.name()));
-            };
-            views.push((i, (id, doc.offset.as_ref().map_or(0, |offset| offset.0))));
-        }
-        Ok(views)
-    }
-
-    /// Gives an error of the model the path of the location, and of its key if that is clear.
-    fn blame(&self, function: &Function, error: Error) -> Error {
-        let positions = |name: &str| {
-            let name = name.to_owned();
-            (0..self.docs.len()).filter(move |&i| self.docs[i].name() == name)
-        };
-        let position = match (&error.fault, &error.place.location) {
-            // The first one of that name may be in an earlier batch; the next one is refused.
-            (Fault::DuplicateName { name, .. }, _) => {
-                positions(name).nth(usize::from(function.find_memloc(name).is_none()))
-            }
-            (_, Some(name)) => positions(name).next(),
-            _ => None,
-        };
-        let Some(position) = position else {
-            return error_at(self.path, error);
-        };
-        let doc = &self.docs[position];
-        let key = match &error.fault {
-            Fault::DuplicateName { .. } => ".name",
-            Fault::PastTheEnd { .. } if doc.bytes.is_given() => ".bytes",
-            Fault::PastTheEnd { .. } => ".offset",
-            Fault::Overflow { .. } if doc.address.is_given() => ".address",
-            Fault::Overflow { .. } => ".elem_count",
-            _ => "", // The model's word for an argument is the key, and `error_at` appends it.
-        };
-        error_at(
-            &format!("{}[{}]{key}", self.path, self.first + position),
-            error,
-        )
-        .at_location(doc.name())
-    }
-}
-
-impl MemLocDoc<'_> {
-    /// The name, which `check_memloc` has found to be there.
-    fn name(&self) -> &str {
-        self.name.as_ref().map_or("", |name| name)
-    }
-}
-
-/// What a location's object says, but for what it is a view of.
-fn spec<'s>(doc: &'s MemLocDoc<'_>) -> MemLocSpec<'s> {
-    let elements = doc.elem_count.as_ref().zip(doc.elem_size.as_ref());
-    let elements = elements.map(|(count, size)| Extent::Elements {
-        count: count.0,
-        size: size.0,
-    });
-    MemLocSpec {
-        name: doc.name(),
-        extent: doc
-            .bytes
-            .as_ref()
-            .map(|bytes| Extent::Bytes(bytes.0))
-            .or(elements),
-        memory: doc.memory.as_ref().copied().unwrap_or_default().0,
-        space: doc.space.as_ref().copied().unwrap_or_default().0,
-        usage: doc.usage.as_ref().copied().unwrap_or_default().0,
-        align: doc.align.as_ref().map(|align| align.0),
-        address: doc.address.as_ref().map(|address| address.0),
-        view: None,
-        escapes: doc.escapes.as_ref().copied().unwrap_or_default(),
-        remote: doc.remote.as_ref().map(|remote| Remote {
-            core: remote.core.as_ref().map_or(0, |core| core.0),
-            name: remote
-                .name
-                .as_ref()
-                .map_or_else(String::new, |name| name.to_string()),
-        }),
-        reach: doc
-            .reach
-            .as_ref()
-            .map_or_else(Vec::new, |r| r.iter().map(|c| c.0).collect()),
-        cookie: doc
-            .extensions
-            .first()
-            .and_then(|(_, json)| json.get().parse().ok()),
     }
 }

@@ -8,9 +8,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::json::Format;
-use super::json_out::JsonOut;
-use super::program_read::ProgramFormat;
+use super::document::ProgramFormat;
+use crate::format::json::{Format, JsonOut};
 use crate::ir::{
     Access, BlockId, Extension, ExtensionSite, Extent, FlatIndex, Function, Kind, MemLocId,
     MemoryType, Module, Program, Space, Usage,
@@ -97,7 +96,7 @@ fn write_module(
 /// The name of a location in a file: its own, or `#` and its number if it has none.
 ///
 /// No two locations of a function have the same.
-pub(super) fn name_in_file(function: &Function, id: MemLocId) -> Cow<'_, str> {
+pub(crate) fn name_in_file(function: &Function, id: MemLocId) -> Cow<'_, str> {
     let name = function.memloc_name(id);
     if !name.is_empty() {
         return name.into();

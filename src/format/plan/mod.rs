@@ -1,0 +1,10 @@
+//! Plan files: where everything lies. // F
+
+pub(super) mod document;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use read::read_plan;
+pub use write::write_plan;
