@@ -1,2 +1,52 @@
-//! The `dramalloc` command.
-fn main() {}
+//! The `dramalloc` command: plans, verifies and converts program files.
+//!
+//! A thin shell around the library: it reads bytes, hands the library a clock, and writes what
+//! comes back. What is a rule of allocation is in the library, not here.
+//!
+//! ```text
+//! args      what was typed, and the library's options
+//! input     a path, stdin, gzip: bytes
+//! plan, verify, convert: one file per subcommand
+//! output    bytes to stdout, or to a file that is there whole or not at all
+//! progress  a bar, if someone is watching
+//! failure   what went wrong: a line on stderr, an exit status
+//! ```
+
+mod args;
+mod convert;
+mod failure;
+mod input;
+mod output;
+mod plan;
+mod progress;
+mod verify;
+
+use std::panic::catch_unwind;
+use std::process::ExitCode;
+
+use args::{Args, Command};
+use clap::Parser;
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let args = Args::parse(); // Leaves with status 2 and a usage message, or 0 after --help.
+    // A mistake of ours must not look like "no placement": the hook prints it, the status is 2.
+    let outcome = catch_unwind(|| match &args.command {
+        Command::Plan(args) => plan::run(args),
+        Command::Verify(args) => verify::run(args),
+        Command::Convert(args) => convert::run(args),
+    })
+    .unwrap_or_else(|_| {
+        let sentence = "this is a mistake in dramalloc, please report it with the input file";
+        Err(Failure::Bad(sentence.to_owned()))
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if let Some(line) = failure.line() {
+                failure::tell("error", line);
+            }
+            failure.exit_code()
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What can be typed, and the `Options` it becomes.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Parser, Subcommand};
+use dramalloc::{Floor, Geometry, Options, Preset, Strategy};
+
+/// The DRAM allocator of an accelerator compiler's back end.
+///
+/// Exit status: 0 the plan was written or verified; 1 no placement was found, or the plan is wrong;
+/// 2 bad input, usage or I/O.
+#[derive(Parser)]
+#[command(name = "dramalloc", version, max_term_width = 100)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Give every memory location of a program an address.
+    Plan(PlanArgs),
+    /// Prove that a plan is right for its program.
+    Verify(VerifyArgs),
+    /// Turn a program file into another format, or into normal form.
+    Convert(ConvertArgs),
+}
+
+/// `dramalloc plan`.
+#[derive(clap::Args)]
+pub struct PlanArgs {
+    /// A program (JSON) or a raw problem (CSV), gzip or not; - is stdin.
+    pub file: PathBuf,
+    /// Where the plan goes (.gz compresses); without it, or with -, to stdout.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// What is asked for.
+    #[command(flatten)]
+    pub options: OptionArgs,
+    /// How much is said.
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// `dramalloc verify`.
+#[derive(clap::Args)]
+pub struct VerifyArgs {
+    /// Also run the program by location and by address and compare every value.
+    #[arg(long)]
+    pub deep: bool,
+    /// The program (JSON) or raw problem (CSV); - is stdin.
+    pub program: PathBuf,
+    /// Its plan; - is stdin.
+    pub plan: PathBuf,
+    /// For a CSV alone, which carries no options: what `plan` was run with.
+    #[command(flatten)]
+    pub options: OptionArgs,
+    /// How much is said.
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// `dramalloc convert`.
+#[derive(clap::Args)]
+pub struct ConvertArgs {
+    /// A program (JSON) or a raw problem (CSV), gzip or not; - is stdin.
+    pub file: PathBuf,
+    /// Where the result goes (.gz compresses); without it, or with -, to stdout.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// The format to write; without it by the ending of OUT, or the format of FILE.
+    #[arg(long, value_name = "FORMAT", value_parser = words(&["json", "csv"]))]
+    pub to: Option<String>,
+    /// For CSV: the function whose buffers are written, if there are several.
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
+    /// For CSV: the core of that function.
+    #[arg(long, value_name = "N")]
+    pub core: Option<u32>,
+    /// How much is said.
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// How much is said on stderr.
+#[derive(clap::Args)]
+pub struct Talk {
+    /// Say nothing but errors.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Also say how long each stage took and what each space came to.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// The options of a plan; the names are those of the library and of a plan's `options` object.
+#[derive(clap::Args, Clone, Debug, Default, PartialEq)]
+pub struct OptionArgs {
+    /// How hard to search [default: fast].
+    #[arg(long, value_name = "NAME", value_parser = named(Strategy::ALL, Strategy::name, Strategy::from_name))]
+    strategy: Option<Strategy>,
+    /// Bytes that one core may use.
+    #[arg(long, value_name = "BYTES")]
+    capacity: Option<u64>,
+    /// A device, for its capacity per core.
+    #[arg(long, value_name = "NAME", value_parser = named(Preset::ALL, Preset::name, Preset::from_name))]
+    preset: Option<Preset>,
+    /// Stop searching after this many milliseconds.
+    #[arg(long, value_name = "MS")]
+    budget_ms: Option<u64>,
+    /// Stop searching after this many steps; the same result on every machine.
+    #[arg(long, value_name = "N")]
+    budget_steps: Option<u64>,
+    /// Start above the host's pins (hwm), or between them (holes) [default: hwm; CSV: holes].
+    #[arg(long, value_name = "NAME", value_parser = named(Floor::ALL, Floor::name, Floor::from_name))]
+    floor: Option<Floor>,
+    /// The alignment of locations that declare none, a power of two [default: 4096; packed and CSV: 1].
+    #[arg(long, value_name = "N")]
+    align: Option<u64>,
+    /// Place exact bytes instead of whole pages.
+    #[arg(long, action = ArgAction::SetTrue)]
+    packed: bool,
+    /// Let inputs end at their last use and outputs begin at their first write.
+    #[arg(long, action = ArgAction::SetTrue)]
+    reuse_io: bool,
+    /// Refuse programs that may read bytes before any write.
+    #[arg(long, action = ArgAction::SetTrue)]
+    strict: bool,
+    /// The size of the collective region in MiB; -1: computed; 0: none [default: 500].
+    #[arg(long, value_name = "MIB", allow_hyphen_values = true)]
+    cc_limit: Option<i64>,
+    /// Start the other locations at the real end of the collective region.
+    #[arg(long, action = ArgAction::SetTrue)]
+    trim_cc: bool,
+    /// The runtime's page in MiB; 0: off [default: 0].
+    #[arg(long, value_name = "MIB")]
+    runtime_page: Option<u64>,
+    /// Give each space addresses of its own (split), or one range per core (unified) [default: split].
+    #[arg(long, value_name = "NAME", value_parser = named(Geometry::ALL, Geometry::name, Geometry::from_name))]
+    geometry: Option<Geometry>,
+    /// The slab of each core in the shared space in MiB; 0: off [default: 0].
+    #[arg(long, value_name = "MIB")]
+    shared_mib_per_core: Option<u64>,
+    /// A device-wide barrier separates the entry functions: their shared locations may share bytes.
+    #[arg(long, action = ArgAction::SetTrue)]
+    separate_functions: bool,
+}
+
+impl OptionArgs {
+    /// The options, where `floor` stands if none was typed.
+    pub fn options(&self, floor: Floor) -> Options {
+        let default = Options::default();
+        Options {
+            strategy: self.strategy.unwrap_or(default.strategy),
+            capacity: self.capacity,
+            preset: self.preset.unwrap_or(default.preset),
+            budget_ms: self.budget_ms,
+            budget_steps: self.budget_steps,
+            floor: self.floor.unwrap_or(floor),
+            align: self.align,
+            packed: self.packed,
+            reuse_io: self.reuse_io,
+            strict: self.strict,
+            cc_limit: self.cc_limit.unwrap_or(default.cc_limit),
+            trim_cc: self.trim_cc,
+            runtime_page: self.runtime_page.unwrap_or(default.runtime_page),
+            geometry: self.geometry.unwrap_or(default.geometry),
+            separate_functions: self.separate_functions,
+            shared_mib_per_core: self
+                .shared_mib_per_core
+                .unwrap_or(default.shared_mib_per_core),
+            ..default
+        }
+    }
+
+    /// Whether anything was typed.
+    pub fn any(&self) -> bool {
+        *self != OptionArgs::default()
+    }
+}
+
+/// A parser for one of a closed set; its refusal lists the others.
+fn named<T: Clone + Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    from_name: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.iter().map(|&value| name(value)))
+        .map(move |typed| from_name(&typed).expect("only names of the set get here"))
+}
+
+fn words(all: &'static [&'static str]) -> PossibleValuesParser {
+    PossibleValuesParser::new(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn nothing_typed_is_the_default() {
+        let typed = OptionArgs::default();
+        assert!(!typed.any());
+        assert_eq!(typed.options(Floor::Hwm), Options::default());
+        assert_eq!(typed.options(Floor::Holes).floor, Floor::Holes);
+    }
+
+    #[test]
+    fn every_option_reaches_the_library() {
+        let line = "dramalloc plan x --strategy best --capacity 7 --preset trn2 --budget-ms 8 \
+                    --budget-steps 9 --floor hwm --align 16 --packed --reuse-io --strict \
+                    --cc-limit -1 --trim-cc --runtime-page 512 --geometry unified \
+                    --shared-mib-per-core 64 --separate-functions";
+        let args = Args::try_parse_from(line.split_whitespace()).map_err(|e| e.to_string());
+        let Command::Plan(plan) = args.unwrap().command else {
+            panic!("not a plan")
+        };
+        let want = Options {
+            strategy: Strategy::Best,
+            capacity: Some(7),
+            preset: Preset::Trn2,
+            budget_ms: Some(8),
+            budget_steps: Some(9),
+            floor: Floor::Hwm,
+            align: Some(16),
+            packed: true,
+            reuse_io: true,
+            strict: true,
+            cc_limit: -1,
+            trim_cc: true,
+            runtime_page: 512,
+            geometry: Geometry::Unified,
+            shared_mib_per_core: 64,
+            separate_functions: true,
+            usage_mask: Options::default().usage_mask, // A host's choice, not a flag.
+            regions: Vec::new(),                       // Likewise.
+        };
+        assert!(plan.options.any());
+        assert_eq!(plan.options.options(Floor::Holes), want);
+    }
+
+    #[test]
+    fn the_readme_lists_every_option_and_no_other() {
+        let command = Args::command();
+        let plan = command.find_subcommand("plan").expect("there is a plan");
+        let mut options: Vec<String> = plan
+            .get_arguments()
+            .filter_map(|arg| arg.get_long().map(|long| format!("--{long}")))
+            .filter(|option| !["--output", "--quiet", "--verbose"].contains(&option.as_str()))
+            .collect();
+        let mut listed: Vec<String> = include_str!("../../README.md")
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `--")?.split_once('`'))
+            .map(|(name, _)| format!("--{name}"))
+            .collect();
+        options.sort();
+        listed.sort();
+        assert_eq!(listed, options);
+    }
+}

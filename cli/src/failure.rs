@@ -1,0 +1,75 @@
+//! What ends a run early, and the exit status it becomes.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Why the command did not do what was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// No placement was found, or a plan is wrong: status 1.
+    NotPlaced(String),
+    /// Bad input, usage, or I/O: status 2.
+    Bad(String),
+    /// Violations, already on stdout: status 1.
+    Violations,
+    /// Whoever read our stdout has closed it. They know; status 2 and no message.
+    Closed,
+}
+
+impl Failure {
+    /// A bad input or output file.
+    pub fn file(name: &str, reason: impl std::fmt::Display) -> Failure {
+        Failure::Bad(format!("{name}: {reason}"))
+    }
+
+    /// What the library refused to do with the file `name`.
+    pub fn library(name: &str, error: &dramalloc::Error) -> Failure {
+        use dramalloc::Fault;
+        let line = format!("{name}: {error}");
+        match error.fault {
+            Fault::NoRoom(_) | Fault::Cancelled | Fault::DeadlineExceeded => {
+                Failure::NotPlaced(line)
+            }
+            _ => Failure::Bad(line), // A new fault is bad input until someone says otherwise.
+        }
+    }
+
+    /// The message, if there is something to say.
+    pub fn line(&self) -> Option<&str> {
+        match self {
+            Failure::NotPlaced(line) | Failure::Bad(line) => Some(line),
+            Failure::Violations | Failure::Closed => None,
+        }
+    }
+
+    /// The exit status.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::NotPlaced(_) | Failure::Violations => ExitCode::from(1),
+            Failure::Bad(_) | Failure::Closed => ExitCode::from(2),
+        }
+    }
+}
+
+/// So many lines of one kind are said on stderr.
+pub const MOST_LINES: usize = 20;
+
+/// What a person should know, within reason; a plan holds all of it.
+pub fn say_notes(notes: &[String]) {
+    for note in notes.iter().take(MOST_LINES) {
+        tell("note", note);
+    }
+    if notes.len() > MOST_LINES {
+        tell("note", &format!("and {} more", notes.len() - MOST_LINES));
+    }
+}
+
+/// One line on stderr. A stderr that is gone is nobody's problem.
+pub fn tell(what: &str, line: &str) {
+    // Control characters come from names in files; a terminal must not act on them.
+    let line: String = line
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    let _ = writeln!(std::io::stderr(), "dramalloc: {what}: {line}");
+}

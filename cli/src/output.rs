@@ -1,0 +1,98 @@
+//! From a result to a file or stdout.
+//!
+//! A file is written beside its place under a name of its own and renamed when it is whole: a run
+//! that fails leaves the old file, or none. What is no regular file (a pipe, a device) is written
+//! straight through; renaming would replace it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::{Compression, GzBuilder};
+
+use crate::failure::Failure;
+use crate::input::{is_standard, reason};
+
+/// Writes a result; `None` and `-` are stdout. A path that ends in `.gz` is compressed.
+pub fn write(path: Option<&Path>, result: &[u8]) -> Result<(), Failure> {
+    let Some(path) = path.filter(|path| !is_standard(path)) else {
+        return standard(result);
+    };
+    let name = path.display().to_string();
+    let failed = |e: io::Error| Failure::file(&name, format!("cannot be written: {}", reason(&e)));
+    if is_gzip(path) {
+        replace(path, &pack(result).map_err(failed)?).map_err(failed)
+    } else {
+        replace(path, result).map_err(failed)
+    }
+}
+
+/// Whether a path asks for compression.
+pub fn is_gzip(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("gz"))
+}
+
+fn standard(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Err(Failure::Closed),
+        Err(e) => Err(Failure::file(
+            "stdout",
+            format!("cannot be written: {}", reason(&e)),
+        )),
+    }
+}
+
+fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    // No time and no name in the header: equal plans are equal files. // S4
+    let mut packer = GzBuilder::new()
+        .mtime(0)
+        .write(Vec::new(), Compression::default());
+    packer.write_all(bytes)?;
+    packer.finish()
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let existing = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        Ok(metadata) if !metadata.is_file() => {
+            return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        }
+        Ok(metadata) => Some(metadata.permissions()),
+        Err(e) if e.kind() == ErrorKind::NotFound => None,
+        Err(e) => return Err(e),
+    };
+    // Through a link, it is the linked file that is replaced.
+    let target = match existing {
+        Some(_) => fs::canonicalize(path)?,
+        None => path.to_owned(),
+    };
+    if existing.as_ref().is_some_and(fs::Permissions::readonly) {
+        return Err(ErrorKind::PermissionDenied.into());
+    }
+    let beside = beside(&target)?;
+    let written = File::create_new(&beside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        if let Some(permissions) = existing {
+            file.set_permissions(permissions)?;
+        }
+        fs::rename(&beside, &target)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&beside); // Best effort; the first error is the one to report.
+    }
+    written
+}
+
+/// A name in the same folder that no other running command uses.
+fn beside(target: &Path) -> io::Result<PathBuf> {
+    let Some(name) = target.file_name() else {
+        return Err(ErrorKind::InvalidInput.into());
+    };
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.tmp", std::process::id()));
+    Ok(target.with_file_name(hidden))
+}

@@ -1,0 +1,199 @@
+//! `dramalloc plan`: a program or a raw problem in, addresses out.
+//!
+//! What is written has been verified: a plan that the verifier objects to is a mistake of ours, and
+//! nobody gets to run it.
+
+use std::time::{Duration, Instant};
+
+use dramalloc::format::{self, CsvFile};
+use dramalloc::verify::{Violation, verify, verify_raw_plan};
+use dramalloc::{Control, Floor, Options, Plan, Progress, Status};
+
+use crate::args::{OptionArgs, PlanArgs, Talk};
+use crate::failure::{Failure, MOST_LINES, say_notes, tell};
+use crate::input::{self, Input};
+use crate::output;
+use crate::progress::Bar;
+
+/// Runs the subcommand.
+pub fn run(args: &PlanArgs) -> Result<(), Failure> {
+    let mut clock = Stages::new(&args.talk);
+    let input = input::read(&args.file)?;
+    let result = if input.is_json() {
+        plan_program(&input, &args.options, &args.talk, &mut clock)?
+    } else {
+        plan_raw(&input, &args.options, &args.talk, &mut clock)?
+    };
+    output::write(args.output.as_deref(), &result)?;
+    clock.stage("write");
+    Ok(())
+}
+
+fn plan_program(
+    input: &Input,
+    typed: &OptionArgs,
+    talk: &Talk,
+    clock: &mut Stages,
+) -> Result<Vec<u8>, Failure> {
+    let failed = |e: dramalloc::Error| Failure::library(&input.name, &e);
+    let program = format::read_program(&input.bytes).map_err(failed)?;
+    clock.stage("read");
+    let options = typed.options(Floor::Hwm);
+    let plan = supervised(&options, talk, |control| {
+        dramalloc::plan(&program, &options, control)
+    })
+    .map_err(failed)?;
+    clock.stage("plan");
+    proven(&input.name, &verify(&program, &plan))?;
+    clock.stage("verify");
+    if !talk.quiet {
+        summarise(&plan, talk.verbose);
+    }
+    let mut bytes = Vec::new();
+    format::write_plan(&plan, &mut bytes).expect("memory takes every write");
+    Ok(bytes)
+}
+
+/// One sentence on what came of it, then what a person should know.
+fn summarise(plan: &Plan, verbose: bool) {
+    // The figures of a plan are those of its highest space; so is the floor that goes with them.
+    let floor = plan
+        .spaces
+        .iter()
+        .find(|s| s.peak == plan.peak)
+        .map_or(0, |s| s.floor);
+    tell(
+        "plan",
+        &verdict(plan.peak, plan.lower_bound, floor, plan.status),
+    );
+    if verbose {
+        for s in &plan.spaces {
+            let whose = s
+                .core
+                .map_or_else(String::new, |core| format!(" of core {core}"));
+            let capacity = s
+                .capacity
+                .map_or_else(String::new, |c| format!(", capacity {c}"));
+            let line = format!(
+                "{}{whose}: floor {}, peak {}, lower bound {}{capacity}",
+                s.space, s.floor, s.peak, s.lower_bound
+            );
+            tell("space", &line);
+        }
+    }
+    for note in plan.notes.iter().take(MOST_LINES) {
+        tell("note", note);
+    }
+    if plan.notes.len() > MOST_LINES {
+        tell(
+            "note",
+            &format!("and {} more", plan.notes.len() - MOST_LINES),
+        );
+    }
+    if plan.needs_dependences {
+        let line = "bytes are re-used across engines; the plan needs dependences to order them";
+        tell("note", line);
+    }
+}
+
+fn verdict(peak: u64, bound: u64, floor: u64, status: Status) -> String {
+    let quality = match (peak - floor, bound - floor) {
+        (0, _) => "nothing to place".to_owned(),
+        _ if peak == bound => "equal to the lower bound".to_owned(),
+        (_, 0) => format!("lower bound {bound}"),
+        (over, least) => {
+            let waste = (over as f64 / least as f64 - 1.0) * 100.0;
+            format!("{waste:.3} % above the lower bound {bound}")
+        }
+    };
+    format!("peak {peak} bytes, {quality} ({status})")
+}
+
+fn plan_raw(
+    input: &Input,
+    typed: &OptionArgs,
+    talk: &Talk,
+    clock: &mut Stages,
+) -> Result<Vec<u8>, Failure> {
+    let failed = |e: dramalloc::Error| Failure::library(&input.name, &e);
+    let file = CsvFile::read(&input.bytes).map_err(failed)?;
+    clock.stage("read");
+    let options = typed.options(Floor::Holes); // F: a CSV's pins are obstacles.
+    let problem = file.problem();
+    let plan = supervised(&options, talk, |control| {
+        dramalloc::solve_raw(problem, &options, control)
+    })
+    .map_err(failed)?;
+    clock.stage("plan");
+    proven(&input.name, &verify_raw_plan(problem, &options, &plan))?;
+    clock.stage("verify");
+    if !talk.quiet {
+        tell("plan", &verdict(plan.peak, plan.bound, 0, plan.status));
+        say_notes(file.notes());
+    }
+    let mut bytes = Vec::new();
+    file.write(&plan.offsets, &mut bytes)
+        .expect("memory takes every write");
+    Ok(bytes)
+}
+
+/// Runs the library with a clock, a deadline and a bar.
+fn supervised<T>(
+    options: &Options,
+    talk: &Talk,
+    run: impl FnOnce(&mut Control<'_>) -> dramalloc::Result<T>,
+) -> dramalloc::Result<T> {
+    let start = Instant::now();
+    let elapsed = || start.elapsed();
+    let bar = Bar::new(talk.quiet);
+    let mut show = |progress: &Progress| bar.show(progress);
+    let mut control = Control {
+        progress: Some(&mut show),
+        elapsed: Some(&elapsed),
+        deadline: options.budget_ms.map(Duration::from_millis),
+        ..Control::default()
+    };
+    let result = run(&mut control);
+    bar.finish();
+    result
+}
+
+/// Nothing, or the refusal to hand out a wrong plan.
+fn proven(name: &str, violations: &[Violation]) -> Result<(), Failure> {
+    for violation in violations.iter().take(MOST_LINES) {
+        tell(
+            "violation",
+            &format!("{}: {}", violation.kind, violation.message),
+        );
+    }
+    match violations.len() {
+        0 => Ok(()),
+        n => Err(Failure::NotPlaced(format!(
+            "{name}: the plan has {n} violations and was not written; \
+             this is a mistake in dramalloc, please report it with the input file"
+        ))),
+    }
+}
+
+/// Says how long each stage took, if asked.
+struct Stages {
+    since: Instant,
+    verbose: bool,
+}
+
+impl Stages {
+    fn new(talk: &Talk) -> Stages {
+        Stages {
+            since: Instant::now(),
+            verbose: talk.verbose,
+        }
+    }
+
+    fn stage(&mut self, name: &str) {
+        if self.verbose {
+            let ms = self.since.elapsed().as_secs_f64() * 1e3;
+            tell("time", &format!("{name} {ms:.1} ms"));
+        }
+        self.since = Instant::now();
+    }
+}

@@ -1,0 +1,97 @@
+//! `dramalloc verify`: what is wrong with a plan, one violation a line on stdout.
+
+use std::collections::BTreeMap;
+
+use dramalloc::format::{self, CsvFile};
+use dramalloc::verify::{Violation, verify, verify_raw};
+use dramalloc::{Error, Fault, Floor};
+
+use crate::args::VerifyArgs;
+use crate::failure::{Failure, tell};
+use crate::input::{self, Input, is_standard};
+use crate::output;
+
+/// Runs the subcommand.
+pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
+    if args.deep {
+        let error = Error::from(Fault::Unimplemented("--deep"));
+        return Err(Failure::Bad(error.to_string()));
+    }
+    if is_standard(&args.program) && is_standard(&args.plan) {
+        return Err(Failure::Bad(
+            "only one of the two files can be stdin".to_owned(),
+        ));
+    }
+    let (subject, plan) = (input::read(&args.program)?, input::read(&args.plan)?);
+    let (violations, verified) = if subject.is_json() {
+        if args.options.any() {
+            let line = "a program's plan carries its own options; they are typed for a CSV alone";
+            return Err(Failure::Bad(line.to_owned()));
+        }
+        program(&subject, &plan)?
+    } else {
+        raw(&subject, &plan, args)?
+    };
+    let mut lines = String::new();
+    for violation in &violations {
+        lines += &format!("{}: {}\n", violation.kind, violation.message);
+    }
+    if violations.is_empty() {
+        lines = format!("verified: {verified}\n");
+    }
+    output::write(None, lines.as_bytes())?;
+    if violations.is_empty() {
+        return Ok(());
+    }
+    if !args.talk.quiet {
+        tell(
+            "verify",
+            &format!("{}: {} violations", plan.name, violations.len()),
+        );
+    }
+    Err(Failure::Violations)
+}
+
+/// The violations, and what was looked at.
+type Verdict = (Vec<Violation>, String);
+
+fn program(subject: &Input, plan: &Input) -> Result<Verdict, Failure> {
+    let failed = |file: &Input| {
+        let name = file.name.clone();
+        move |e: Error| Failure::library(&name, &e)
+    };
+    let program = format::read_program(&subject.bytes).map_err(failed(subject))?;
+    let plan = format::read_plan(&plan.bytes).map_err(failed(plan))?;
+    let functions = || program.modules().iter().flat_map(|m| m.functions());
+    let verified = format!(
+        "{} locations in {} functions on {} cores",
+        functions().map(|f| f.memlocs().len()).sum::<usize>(),
+        functions().count(),
+        program.modules().len()
+    );
+    Ok((verify(&program, &plan), verified))
+}
+
+fn raw(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, Failure> {
+    let options = args.options.options(Floor::Holes);
+    let read =
+        |file: &Input| CsvFile::read(&file.bytes).map_err(|e| Failure::library(&file.name, &e));
+    let (problem, placed) = (read(subject)?, read(plan)?);
+    // A plan is its problem with every offset filled in; its rows are found by id.
+    let placed = placed.problem();
+    let offset_of: BTreeMap<&String, Option<u64>> = placed
+        .labels
+        .iter()
+        .zip(placed.pins.iter().copied())
+        .collect();
+    let labels = &problem.problem().labels;
+    let mut offsets = Vec::with_capacity(labels.len());
+    for label in labels {
+        let offset = offset_of.get(label).copied().flatten();
+        let offset = offset
+            .ok_or_else(|| Failure::file(&plan.name, format!("it has no offset for {label}")))?;
+        offsets.push(offset);
+    }
+    let verified = format!("{} buffers", offsets.len());
+    Ok((verify_raw(problem.problem(), &options, &offsets), verified))
+}

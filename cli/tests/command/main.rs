@@ -1,0 +1,8 @@
+//! The built command, run as a person or a build system runs it.
+
+mod bad_input;
+mod convert;
+mod harness;
+mod output;
+mod plan;
+mod verify;

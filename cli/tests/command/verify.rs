@@ -1,0 +1,82 @@
+//! `dramalloc verify`.
+
+use crate::harness::{CSV, Folder, PROGRAM};
+
+fn planned(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.file("p.json", PROGRAM);
+    folder.file("p.csv", CSV);
+    folder.run(["plan", "p.json", "-o", "plan.json"]).expect(0);
+    folder.run(["plan", "p.csv", "-o", "plan.csv"]).expect(0);
+    folder
+}
+
+#[test]
+fn a_right_plan_is_verified() {
+    let folder = planned("right_plan");
+    let got = folder.run(["verify", "p.json", "plan.json"]).expect(0);
+    assert_eq!(
+        got.text(),
+        "verified: 5 locations in 1 functions on 1 cores\n"
+    );
+    let got = folder.run(["verify", "p.csv", "plan.csv"]).expect(0);
+    assert_eq!(got.text(), "verified: 3 buffers\n");
+    let plan = folder.read("plan.json");
+    folder.run_with(["verify", "p.json", "-"], &plan).expect(0);
+}
+
+#[test]
+fn a_wrong_plan_has_status_1_and_a_line_per_violation_on_stdout() {
+    let folder = planned("wrong_plan");
+    let mut plan = folder.json("plan.json");
+    let memlocs = &mut plan["modules"][0]["functions"][0]["memlocs"];
+    memlocs[1]["address"] = memlocs[2]["address"].clone();
+    folder.file("wrong.json", plan.to_string());
+    let text = String::from_utf8(folder.read("plan.csv")).unwrap();
+    folder.file(
+        "wrong.csv",
+        text.replace("4,4,8\n", "4,4,7\n")
+            .replace("first,0,2,4,8", "first,0,2,4,6"),
+    );
+    for (program, plan) in [("p.json", "wrong.json"), ("p.csv", "wrong.csv")] {
+        let got = folder.run(["verify", program, plan]).expect(1);
+        assert!(got.text().contains("overlap: "), "{plan}: {}", got.text());
+        assert!(got.stderr.contains("violations"), "{plan}: {}", got.stderr);
+    }
+}
+
+#[test]
+fn a_csv_is_verified_against_the_options_that_are_typed() {
+    let folder = planned("csv_options");
+    folder
+        .run(["verify", "p.csv", "plan.csv", "--capacity", "12"])
+        .expect(0);
+    folder
+        .run(["verify", "p.csv", "plan.csv", "--capacity", "11"])
+        .expect(1);
+    let got = folder
+        .run(["verify", "p.json", "plan.json", "--capacity", "11"])
+        .expect(2);
+    assert!(got.stderr.contains("its own options"), "{}", got.stderr);
+}
+
+#[test]
+fn what_is_no_plan_is_bad_input() {
+    let folder = planned("no_plan");
+    folder.file("half.json", &folder.read("plan.json")[..100]);
+    folder.file("other.csv", "id,lower,upper,size,offset\nother,0,2,4,8\n");
+    for (args, says) in [
+        ("p.json p.json", "dramalloc-program"),
+        ("plan.json plan.json", "dramalloc-plan"),
+        ("p.json half.json", "half.json"),
+        ("p.json missing.json", "no such file"),
+        ("p.csv other.csv", "other.csv"),
+        ("- -", "stdin"),
+    ] {
+        let words = ["verify"].into_iter().chain(args.split_whitespace());
+        let got = folder.run(words).expect(2);
+        assert!(got.stderr.contains(says), "{args}: {}", got.stderr);
+        assert_eq!(got.text(), "", "{args}");
+        assert_eq!(got.stderr.lines().count(), 1, "{args}: {}", got.stderr);
+    }
+}
