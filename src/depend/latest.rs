@@ -17,30 +17,29 @@
 //!   the node included, those of its ancestors not;
 //! * **delay**: a node's delayed reads are later than its delayed write.
 
+use std::ops::Range;
+
 /// A moment; later ones are greater, and 0 is never.
 pub(super) type Time = u32;
 
 pub(super) struct Latest {
     engines: usize,
-    height: u32,       // The leaves are the nodes `1 << height..`; the root is node 1.
-    writes: Vec<Time>, // By node and engine.
-    reads: Vec<Time>,
-    delayed_write: Vec<(Time, u32)>, // By inner node: when and by which engine.
-    delayed_reads: Vec<Time>,        // By inner node and engine.
-    delayed: Vec<bool>,              // By inner node: whether there is anything to hand on.
-    // Checkpoints: what nodes held before they were changed, oldest first.
-    saved: Vec<Saved>,
-    saved_rows: Vec<Time>,
+    height: u32, // The leaves are the nodes `1 << height..`; the root is node 1.
+    /// A record per node, in one piece because whoever looks at a node looks at most of it.
+    nodes: Vec<Time>,
+    /// Checkpoints: what nodes held before they were changed, oldest first, each record followed
+    /// by its node.
+    saved: Vec<Time>,
     saved_at: Vec<u32>, // By node: the checkpoint under which it was saved last.
     checkpoint: u32,    // 0: none, nothing is saved.
     checkpoints: u32,
 }
 
-struct Saved {
-    node: u32,
-    delayed_write: (Time, u32),
-    delayed: bool,
-}
+// A record: three numbers, then three rows with one time per engine.
+const DELAYED: usize = 0; // 1 if there is anything to hand on to the children.
+const DELAYED_WRITE: usize = 1; // When, or 0.
+const DELAYED_WRITER: usize = 2; // Which engine.
+const ROWS: usize = 3; // Writes, reads, delayed reads.
 
 /// A state to come back to.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +51,8 @@ impl Latest {
         Latest {
             engines,
             height: leaves.trailing_zeros(),
-            writes: vec![0; 2 * leaves * engines],
-            reads: vec![0; 2 * leaves * engines],
-            delayed_write: vec![(0, 0); leaves],
-            delayed_reads: vec![0; leaves * engines],
-            delayed: vec![false; leaves],
+            nodes: vec![0; 2 * leaves * (ROWS + 3 * engines)],
             saved: Vec::new(),
-            saved_rows: Vec::new(),
             saved_at: Vec::new(),
             checkpoint: 0,
             checkpoints: 0,
@@ -68,17 +62,12 @@ impl Latest {
     /// Forgets everything, checkpoints too.
     pub(super) fn clear(&mut self) {
         self.commit();
-        self.writes.fill(0);
-        self.reads.fill(0);
-        self.delayed_write.fill((0, 0));
-        self.delayed_reads.fill(0);
-        self.delayed.fill(false);
+        self.nodes.fill(0);
     }
 
     /// Forgets the checkpoints; nothing can be taken back any more.
     pub(super) fn commit(&mut self) {
         self.saved.clear();
-        self.saved_rows.clear();
         self.checkpoint = 0;
     }
 
@@ -90,78 +79,36 @@ impl Latest {
         }
         self.checkpoints += 1;
         self.checkpoint = self.checkpoints;
-        self.saved_at
-            .resize(self.writes.len() / self.engines.max(1), 0);
+        self.saved_at.resize(2 << self.height, 0);
         Checkpoint(self.saved.len())
     }
 
     /// Takes back what has changed since a checkpoint, which stays one.
     pub(super) fn roll_back(&mut self, to: Checkpoint) {
-        let engines = self.engines;
         while self.saved.len() > to.0 {
-            let saved = self.saved.pop().expect("longer than the checkpoint");
-            let node = saved.node as usize;
-            let row = node * engines..(node + 1) * engines;
-            let inner = node < self.delayed.len();
-            let mut take = |table: &mut [Time]| {
-                let at = self.saved_rows.len() - engines;
-                table.copy_from_slice(&self.saved_rows[at..]);
-                self.saved_rows.truncate(at);
-            };
-            if inner {
-                take(&mut self.delayed_reads[row.clone()]);
-                self.delayed_write[node] = saved.delayed_write;
-                self.delayed[node] = saved.delayed;
-            }
-            take(&mut self.reads[row.clone()]);
-            take(&mut self.writes[row]);
+            let node = self.saved.pop().expect("longer than the checkpoint");
+            let record = self.record(node as usize);
+            let at = self.saved.len() - record.len();
+            self.nodes[record].copy_from_slice(&self.saved[at..]);
+            self.saved.truncate(at);
         }
         self.checkpoint();
-    }
-
-    /// Called before a node changes.
-    fn save(&mut self, node: usize) {
-        if self.checkpoint == 0 || self.saved_at[node] == self.checkpoint {
-            return;
-        }
-        self.saved_at[node] = self.checkpoint;
-        let row = node * self.engines..(node + 1) * self.engines;
-        let inner = node < self.delayed.len();
-        self.saved_rows.extend_from_slice(&self.writes[row.clone()]);
-        self.saved_rows.extend_from_slice(&self.reads[row.clone()]);
-        if inner {
-            self.saved_rows.extend_from_slice(&self.delayed_reads[row]);
-        }
-        self.saved.push(Saved {
-            node: node as u32,
-            delayed_write: if inner {
-                self.delayed_write[node]
-            } else {
-                (0, 0)
-            },
-            delayed: inner && self.delayed[node],
-        });
     }
 
     /// Raises `writes` and `reads`, by engine, to the latest of the cells `[first, end)`.
     pub(super) fn raise(&mut self, first: u32, end: u32, writes: &mut [Time], reads: &mut [Time]) {
         self.hand_down(first, end);
-        let engines = self.engines;
-        let (from_writes, from_reads) = (&self.writes, &self.reads);
         for_each_node(self.height, first, end, |node| {
-            let row = node * engines..(node + 1) * engines;
-            raise(writes, &from_writes[row.clone()]);
-            raise(reads, &from_reads[row]);
+            raise(writes, &self.nodes[self.row(node, 0)]);
+            raise(reads, &self.nodes[self.row(node, 1)]);
         });
     }
 
     /// Raises `writes`, by engine, to the latest of the cells `[first, end)`.
     pub(super) fn raise_writes(&mut self, first: u32, end: u32, writes: &mut [Time]) {
         self.hand_down(first, end);
-        let engines = self.engines;
-        let from = &self.writes;
         for_each_node(self.height, first, end, |node| {
-            raise(writes, &from[node * engines..(node + 1) * engines]);
+            raise(writes, &self.nodes[self.row(node, 0)]);
         });
     }
 
@@ -183,26 +130,45 @@ impl Latest {
         self.sum_up(first, end);
     }
 
-    fn write_node(&mut self, node: usize, engine: usize, time: Time) {
-        self.save(node);
-        let row = node * self.engines..(node + 1) * self.engines;
-        self.writes[row.clone()].fill(0);
-        self.writes[row.start + engine] = time;
-        self.reads[row.clone()].fill(0);
-        if node < self.delayed.len() {
-            self.delayed_write[node] = (time, engine as u32);
-            self.delayed_reads[row].fill(0);
-            self.delayed[node] = true;
+    fn record(&self, node: usize) -> Range<usize> {
+        let size = ROWS + 3 * self.engines;
+        node * size..(node + 1) * size
+    }
+
+    /// A row of a node's record: its writes, reads or delayed reads.
+    fn row(&self, node: usize, number: usize) -> Range<usize> {
+        let start = self.record(node).start + ROWS + number * self.engines;
+        start..start + self.engines
+    }
+
+    /// Called before a node changes; returns its record.
+    fn change(&mut self, node: usize) -> &mut [Time] {
+        let record = self.record(node);
+        if self.checkpoint != 0 && self.saved_at[node] != self.checkpoint {
+            self.saved_at[node] = self.checkpoint;
+            self.saved.extend_from_slice(&self.nodes[record.clone()]);
+            self.saved.push(node as Time);
         }
+        &mut self.nodes[record]
+    }
+
+    // Leaves have delayed updates too, which nobody ever hands on.
+
+    fn write_node(&mut self, node: usize, engine: usize, time: Time) {
+        let record = self.change(node);
+        record[DELAYED] = 1;
+        record[DELAYED_WRITE] = time;
+        record[DELAYED_WRITER] = engine as Time;
+        record[ROWS..].fill(0);
+        record[ROWS + engine] = time;
     }
 
     fn read_node(&mut self, node: usize, engine: usize, time: Time) {
-        self.save(node);
-        self.reads[node * self.engines + engine] = time;
-        if node < self.delayed.len() {
-            self.delayed_reads[node * self.engines + engine] = time;
-            self.delayed[node] = true;
-        }
+        let engines = self.engines;
+        let record = self.change(node);
+        record[DELAYED] = 1;
+        record[ROWS + engines + engine] = time;
+        record[ROWS + 2 * engines + engine] = time;
     }
 
     /// Hands delayed updates down to where `[first, end)` begins and ends.
@@ -218,24 +184,26 @@ impl Latest {
     }
 
     fn hand_on(&mut self, node: usize) {
-        if !self.delayed[node] {
+        if self.nodes[self.record(node).start + DELAYED] == 0 {
             return;
         }
-        self.save(node);
-        self.delayed[node] = false;
-        let (time, engine) = std::mem::take(&mut self.delayed_write[node]);
+        let record = self.change(node);
+        record[DELAYED] = 0;
+        let time = std::mem::take(&mut record[DELAYED_WRITE]);
+        let writer = record[DELAYED_WRITER] as usize;
         for child in [2 * node, 2 * node + 1] {
             if time != 0 {
-                self.write_node(child, engine as usize, time);
+                self.write_node(child, writer, time);
             }
             for engine in 0..self.engines {
-                let time = self.delayed_reads[node * self.engines + engine];
+                let time = self.nodes[self.row(node, 2).start + engine];
                 if time != 0 {
                     self.read_node(child, engine, time);
                 }
             }
         }
-        self.delayed_reads[node * self.engines..(node + 1) * self.engines].fill(0);
+        let row = self.row(node, 2);
+        self.nodes[row].fill(0);
     }
 
     /// Restores **summary** above `[first, end)`, after a change there.
@@ -250,18 +218,18 @@ impl Latest {
     }
 
     fn sum(&mut self, node: usize) {
-        if self.delayed[node] {
+        if self.nodes[self.record(node).start + DELAYED] != 0 {
             return; // It lies within the change, which has summed it already.
         }
-        self.save(node);
-        let engines = self.engines;
-        for table in [&mut self.writes, &mut self.reads] {
-            let (above, below) = table.split_at_mut(2 * node * engines);
-            let row = &mut above[node * engines..(node + 1) * engines];
-            let (left, right) = below[..2 * engines].split_at(engines);
-            for engine in 0..engines {
-                row[engine] = left[engine].max(right[engine]);
-            }
+        let both = 2 * self.engines; // Writes and reads, one row after the other.
+        let start = self.record(2 * node).start;
+        self.change(node);
+        let (above, below) = self.nodes.split_at_mut(start);
+        let size = ROWS + 3 * self.engines;
+        let mine = &mut above[node * size + ROWS..][..both];
+        let (left, right) = (&below[ROWS..][..both], &below[size + ROWS..][..both]);
+        for ((mine, left), right) in mine.iter_mut().zip(left).zip(right) {
+            *mine = (*left).max(*right);
         }
     }
 

@@ -10,7 +10,7 @@
 //! an edge holds on every path on which j follows i, whatever its distance. Barriers and calls
 //! fence all engines of their core, so no edge ever begins, ends or is needed across one; and
 //! because a barrier is the same moment on all cores, and nothing else orders two cores, there
-//! are no edges between cores either: `conflicts` says where one would be missing. // M4, D3
+//! are no edges between cores either: [`across_cores`] says where one would be missing. // M4, D3
 //!
 //! The files, in the order in which data flows:
 //!
@@ -23,7 +23,9 @@
 //! across     what some path across strands needs           (on `scan`)
 //! reach      what meets across strands, needed or not
 //! dominators what every path runs through
-//! conflicts  the same bytes on several cores
+//!
+//! races      the same bytes on several cores in one epoch
+//! cores      the accesses of all cores, for `races`
 //! ```
 //!
 //! Of the passes of X1, `build_fdeps` is [`flow`], `anti_dependency_analyzer_post_dram` and
@@ -32,17 +34,17 @@
 
 mod across;
 mod code;
+mod cores;
 mod cover;
 mod dominators;
 mod latest;
 mod layout;
 mod pieces;
+mod races;
 mod reach;
 mod scan;
 mod strands;
 
-#[cfg(test)]
-mod oracle;
 #[cfg(test)]
 mod tests;
 
@@ -53,8 +55,10 @@ use crate::plan::{Dependence, DependenceKind, Site};
 
 use across::Effort;
 use code::Code;
+pub use cores::across_cores;
 pub use layout::Layout;
 use pieces::pieces;
+pub use races::{PlacedGroup, Race, SharedAccess, groups_that_meet, races};
 use scan::{Scan, Wanted};
 use strands::Strands;
 
@@ -67,8 +71,8 @@ pub struct Edge {
     pub to: FlatIndex,
     /// Why it waits: the strongest reason.
     pub kind: DependenceKind,
-    /// `None` if some path on which it waits has no back edge (distance 0). Otherwise the header
-    /// of the back edge (distance 1); the outermost one where a path needs several.
+    /// `None` if some path on which it is needed has no back edge (distance 0). Otherwise where
+    /// the back edge arrives (distance 1); of several on one path, the outermost.
     pub header: Option<BlockId>,
 }
 

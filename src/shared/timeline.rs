@@ -120,6 +120,17 @@ impl Timeline {
         Segment::new(at(range.first), at(range.last))
     }
 
+    /// The first epoch of an entry function on the axis; `None` for what is called.
+    pub(crate) fn start(&self, module: usize, function: usize) -> Option<u32> {
+        let on = |stretch: &&Stretch| stretch.functions[module] == Some(function);
+        self.stretches.iter().find(on).map(|stretch| stretch.start)
+    }
+
+    /// The epochs of a function, from its own entry.
+    pub(crate) fn epochs(&self, module: usize, function: usize) -> &Epochs {
+        &self.epochs[module][function]
+    }
+
     fn touched(&self, stretch: &Stretch, member: &Member) -> Option<EpochRange> {
         let entry = stretch.functions[member.module as usize]?;
         let of_root = &self.epochs[member.module as usize][entry].of_root;

@@ -1,43 +1,39 @@
-//! The rules of D1, played out: walks through small functions, bytes one by one, orders as sets.
+//! The rules of D1, played out: walks through small functions, every pair compared.
 //!
 //! Shares nothing with the analysis but the program model and the layout's addresses.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::ir::{BlockId, FlatIndex, Function, Kind, MemLocId, Space};
+use crate::ir::{Access, BlockId, FlatIndex, Function, Kind, Space};
 use crate::plan::DependenceKind;
 
-use super::Edge;
+use crate::depend::Edge;
 
 /// Where the roots lie; by `MemLocId`.
 pub(super) type Places = Vec<Option<(Space, u64)>>;
 
-/// A byte: of an address space, or of a root without an address.
-type Byte = (u32, u64);
+/// Bytes `[start, end)` of an address space, or of a root without an address.
+type Bytes = (u32, u64, u64);
 
 /// The instructions of a function, with the bytes that they touch.
 pub(super) struct Oracle<'a> {
     function: &'a Function,
-    reads: Vec<BTreeSet<Byte>>,
-    writes: Vec<BTreeSet<Byte>>,
+    reads: Vec<Vec<Bytes>>,
+    writes: Vec<Vec<Bytes>>,
 }
 
 impl<'a> Oracle<'a> {
     pub(super) fn new(function: &'a Function, places: &Places) -> Oracle<'a> {
-        let bytes = |loc: MemLocId, offset: u64, bytes: u64| {
-            let (root, base) = function.root(loc);
+        let bytes = |access: &Access| {
+            let (root, base) = function.root(access.loc);
             let (area, first) = match places[root.index()] {
                 Some((space, address)) => (space as u32, address),
                 None => (100 + root.0, 0),
             };
-            (0..bytes).map(move |byte| (area, first + base + offset + byte))
+            let start = first + base + access.offset;
+            (area, start, start + access.bytes)
         };
-        let touched = |accesses: &[crate::ir::Access]| {
-            let each = accesses
-                .iter()
-                .flat_map(|a| bytes(a.loc, a.offset, a.bytes));
-            each.collect()
-        };
+        let touched = |accesses: &[Access]| accesses.iter().map(bytes).collect();
         let all = || (0..function.instructions().len()).map(FlatIndex::new);
         Oracle {
             function,
@@ -58,11 +54,11 @@ impl<'a> Oracle<'a> {
     /// Why `j` has to stay behind `i`, if it has to.
     pub(super) fn conflict(&self, i: u32, j: u32) -> Option<DependenceKind> {
         let (i, j) = (i as usize, j as usize);
-        if !self.writes[i].is_disjoint(&self.reads[j]) {
+        if meet(&self.writes[i], &self.reads[j]) {
             Some(DependenceKind::Flow)
-        } else if !self.writes[i].is_disjoint(&self.writes[j]) {
+        } else if meet(&self.writes[i], &self.writes[j]) {
             Some(DependenceKind::Output)
-        } else if !self.reads[i].is_disjoint(&self.writes[j]) {
+        } else if meet(&self.reads[i], &self.writes[j]) {
             Some(DependenceKind::Anti)
         } else {
             None
@@ -111,21 +107,33 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// The edges that a trace cannot do without.
-    pub(super) fn reduction(&self, trace: &[u32]) -> BTreeMap<(u32, u32), DependenceKind> {
-        let order = self.order(trace);
-        let mut edges = BTreeMap::new();
+    /// The edges that a walk cannot do without: the pair, why, and where the back edges between
+    /// the two executions arrive.
+    pub(super) fn needed(
+        &self,
+        walk: &[BlockId],
+        back: &BTreeSet<(BlockId, BlockId)>,
+    ) -> Vec<((u32, u32), DependenceKind, Vec<BlockId>)> {
+        let trace = self.trace(walk);
+        let ranges = walk.iter().enumerate();
+        let step: Vec<usize> = ranges // Of the walk, by position of the trace.
+            .flat_map(|(step, &block)| self.function.block_range(block).map(move |_| step))
+            .collect();
+        let order = self.order(&trace);
+        let mut needed = Vec::new();
         for q in 0..trace.len() {
             for p in 0..q {
                 let (i, j) = (trace[p], trace[q]);
                 let direct = order[p][q] && !(p + 1..q).any(|k| order[p][k] && order[k][q]);
                 if direct && !self.hardware(i, j) {
                     let kind = self.conflict(i, j).expect("nothing else orders them");
-                    edges.insert((i, j), kind);
+                    let steps = walk[step[p]..=step[q]].windows(2);
+                    let arrivals = steps.filter(|w| back.contains(&(w[0], w[1])));
+                    needed.push(((i, j), kind, arrivals.map(|w| w[1]).collect()));
                 }
             }
         }
-        edges
+        needed
     }
 
     /// The first two positions of a trace that have to stay in order and do not.
@@ -139,20 +147,6 @@ impl<'a> Oracle<'a> {
         pairs
             .filter(|&(p, q)| self.conflict(trace[p], trace[q]).is_some())
             .find(|&(p, q)| !ordered[p][q])
-    }
-
-    /// Whether a walk leads from one instruction to another over forward edges only, with nothing
-    /// in between that has to stay between the two.
-    pub(super) fn forward(&self, back: &BTreeSet<(BlockId, BlockId)>, i: u32, j: u32) -> bool {
-        let walks = self.walks(1, usize::MAX).expect("no limit");
-        walks.iter().any(|walk| {
-            // Walks without back edges repeat nothing; cut at the first one that does.
-            let forward = walk
-                .windows(2)
-                .take_while(|w| !back.contains(&(w[0], w[1])));
-            let trace = self.trace(&walk[..=forward.count()]);
-            self.reduction(&trace).contains_key(&(i, j))
-        })
     }
 
     /// The back edges of a depth-first walk over blocks. // D1
@@ -183,6 +177,11 @@ impl<'a> Oracle<'a> {
         }
         back
     }
+}
+
+fn meet(some: &[Bytes], others: &[Bytes]) -> bool {
+    let meets = |a: &Bytes, b: &Bytes| a.0 == b.0 && a.1.max(b.1) < a.2.min(b.2);
+    some.iter().any(|a| others.iter().any(|b| meets(a, b)))
 }
 
 /// The transitive closure of a relation from earlier to later positions.

@@ -1,0 +1,13 @@
+//! ```text
+//! oracle      the rules played out on small functions
+//! cases       random functions
+//! properties  the edges against the oracle
+//! examples    the cases that people think of
+//! shared      races and overlaps between cores
+//! ```
+
+mod cases;
+mod examples;
+mod oracle;
+mod properties;
+mod shared;
