@@ -2,6 +2,8 @@
 
 mod bound;
 mod engine;
+#[allow(dead_code, reason = "the dispatcher of strategies is to call it")]
+mod exact;
 mod first_fit;
 mod load;
 mod meter;
@@ -12,6 +14,8 @@ mod packing;
 mod prepared;
 mod problem;
 mod search;
+#[allow(dead_code, reason = "the dispatcher of strategies is to call it")]
+mod steps;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timeline;
