@@ -116,7 +116,7 @@ impl<H: Height> Sweep<H> {
         list: Range<usize>,
         hull: Range<usize>,
     ) -> Option<Range<usize>> {
-        let mut raised = usize::MAX..0;
+        let (mut raised_lo, mut raised_hi) = (model.sections, 0);
         let most = state.rest[hull.clone()]
             .iter()
             .copied()
@@ -151,14 +151,11 @@ impl<H: Height> Sweep<H> {
                 }
                 let head = state.admit(model, item, head);
                 state.raise_head(item, head);
-                raised.start = raised.start.min(lo);
-                raised.end = raised.end.max(hi);
+                raised_lo = raised_lo.min(lo);
+                raised_hi = raised_hi.max(hi);
             }
         }
-        if raised.start > raised.end {
-            raised = 0..0;
-        }
-        Some(raised)
+        Some(raised_lo.min(raised_hi)..raised_hi)
     }
 }
 
