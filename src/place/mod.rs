@@ -5,6 +5,8 @@ mod engine;
 #[allow(dead_code, reason = "the dispatcher of strategies is to call it")]
 mod exact;
 mod first_fit;
+#[allow(dead_code, reason = "the dispatcher of strategies is to call it")]
+mod improve;
 mod load;
 mod meter;
 #[cfg(test)]

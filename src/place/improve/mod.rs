@@ -1,0 +1,217 @@
+//! Strategy `best`: what goes on after the orders of `fast`, until the bound or the budget. // S1
+//!
+//! Three methods, each the only one that succeeds on some kind of problem:
+//!
+//! * **orders and promotion** (`orders`, `promote`): first fit from the peak, and repairs of the
+//!   order. Costs a few passes; for problems of any size;
+//! * **the exact search** (`crate::place::exact`), for a few thousand items, which also proves
+//!   better bounds;
+//! * **ejection** (`eject`): repairs of the placement, where few items overlap.
+//!
+//! After a fixed opening, in which each method has its best try, they take turns. A turn grows with
+//! time, and the share of a method with its success. All of it is counted in steps, the meter's
+//! placements, so that a run is repeatable. // S4
+
+mod orders;
+mod pass;
+mod profile;
+mod promote;
+
+use super::exact::{Finding, Ladder};
+use super::meter::{Meter, Stop};
+use super::prepared::Prepared;
+use super::steps::Steps;
+use super::{PAGE, Placement, Problem};
+use crate::ir::Usage;
+use orders::{BaseRule, StackRule, order};
+use pass::pass;
+use profile::Profile;
+use promote::{Neighbours, Promotion, Round};
+
+/// Elementary acts of the other methods that cost as much as one placement.
+const ACTS_PER_STEP: u64 = 64;
+
+/// The exact search serves up to so many items: a node costs as many acts.
+const EXACT_ITEMS: usize = 4000;
+
+/// What is known of a problem: it gets better.
+pub(crate) struct Knowledge {
+    /// No placement has a lower peak.
+    pub(crate) bound: u64,
+    /// The best placement so far.
+    pub(crate) best: Option<Placement>,
+}
+
+/// Improves what is known until the bound is reached.
+pub(crate) fn improve(
+    prepared: &Prepared<'_>,
+    knowledge: &mut Knowledge,
+    meter: &mut Meter<'_, '_>,
+) -> Result<(), Stop> {
+    let mut improver = Improver {
+        profile: Profile::new(prepared),
+        neighbours: Neighbours::new(prepared),
+        prepared,
+        knowledge,
+        meter,
+        ladder: None,
+    };
+    if !improver.done() {
+        improver.opening()?;
+    }
+    Ok(())
+}
+
+struct Improver<'a, 'p, 'c, 'h> {
+    prepared: &'a Prepared<'p>,
+    profile: Profile,
+    neighbours: Neighbours,
+    knowledge: &'a mut Knowledge,
+    meter: &'a mut Meter<'c, 'h>,
+    ladder: Option<Ladder>,
+}
+
+impl Improver<'_, '_, '_, '_> {
+    fn problem(&self) -> &Problem {
+        self.prepared.problem
+    }
+
+    /// One more than the highest peak that is still of use.
+    fn limit(&self) -> u64 {
+        let best = self.knowledge.best.as_ref();
+        best.map_or(self.problem().ceiling.saturating_add(1), |best| best.peak)
+    }
+
+    /// Whether nothing better can come.
+    fn done(&self) -> bool {
+        self.limit() <= self.knowledge.bound
+    }
+
+    fn keep(&mut self, placement: Placement) {
+        if placement.peak < self.limit() {
+            if std::env::var_os("TRACE").is_some() {
+                eprintln!(
+                    "   {} at {} steps",
+                    placement.peak as f64 / self.knowledge.bound as f64,
+                    self.meter.done()
+                );
+            }
+            self.knowledge.best = Some(placement);
+        }
+    }
+
+    fn opening(&mut self) -> Result<(), Stop> {
+        self.pass(StackRule::None, BaseRule::SizeLoad)?;
+        self.promote(StackRule::Vee, BaseRule::SizeLoad, 1)?;
+        for (stack, base) in [
+            (StackRule::Long, BaseRule::SizeLoad),
+            (StackRule::Left, BaseRule::SizeLoad),
+            (StackRule::Right, BaseRule::SizeLoad),
+            (StackRule::Vee, BaseRule::LoadSize),
+            (StackRule::None, BaseRule::SizeClass),
+            (StackRule::None, BaseRule::SizeLife),
+            (StackRule::Shorter, BaseRule::SizeLoad),
+            (StackRule::Long, BaseRule::SizeLate),
+        ] {
+            self.pass(stack, base)?;
+        }
+        for (stack, base) in [
+            (StackRule::Vee, BaseRule::SizeLoad),
+            (StackRule::MirroredVee, BaseRule::SizeLoad),
+            (StackRule::None, BaseRule::SizeLife),
+            (StackRule::None, BaseRule::LoadSize),
+        ] {
+            self.promote(stack, base, 2)?;
+        }
+        self.climb(1 << 30)
+    }
+
+    /// A first fit that is given up where it becomes no better.
+    fn pass(&mut self, stack: StackRule, base: BaseRule) -> Result<(), Stop> {
+        if self.done() {
+            return Ok(());
+        }
+        let order = order(&self.profile, stack, base);
+        let cap = self.limit() - 1;
+        let pass = pass(self.prepared, &order.items, cap, 0, self.meter)?;
+        if let Some(placement) = pass.placement() {
+            self.keep(placement);
+        }
+        Ok(())
+    }
+
+    /// A promotion at the bound, to its end.
+    fn promote(&mut self, stack: StackRule, base: BaseRule, seed: u64) -> Result<(), Stop> {
+        if self.done() {
+            return Ok(());
+        }
+        let order = order(&self.profile, stack, base);
+        let mut promotion = Promotion::new(order, self.knowledge.bound, seed);
+        loop {
+            match promotion.round(self.prepared, &mut self.neighbours, self.meter)? {
+                Round::Placed(placement) => {
+                    self.keep(placement);
+                    return Ok(());
+                }
+                Round::Failed => (),
+                Round::Stuck => return Ok(()),
+            }
+        }
+    }
+
+    /// Works with the exact search for so many acts.
+    fn climb(&mut self, acts: u64) -> Result<(), Stop> {
+        if self.done() || self.problem().items.len() > EXACT_ITEMS {
+            return Ok(());
+        }
+        let peak = self.limit();
+        let bound = self.knowledge.bound;
+        if self.ladder.is_none() {
+            self.ladder = Ladder::new(self.problem(), bound, peak);
+        }
+        let Some(mut ladder) = self.ladder.take() else {
+            return Ok(());
+        };
+        ladder.lower_peak(peak);
+        let mut left = acts;
+        while !self.done() && left > 0 {
+            let mut steps = Steps::new(left, self.meter.control());
+            let finding = ladder.work(&mut steps);
+            let used = left - steps.left().min(left);
+            left -= used;
+            match finding {
+                Finding::Better(offsets, _) => {
+                    let placement = of_offsets(self.problem(), offsets);
+                    self.keep(placement);
+                }
+                Finding::Bound(bound) => self.knowledge.bound = bound,
+                Finding::Nothing => left = 0,
+            }
+            self.meter.charge(used / ACTS_PER_STEP)?;
+        }
+        self.ladder = Some(ladder);
+        Ok(())
+    }
+}
+
+/// The placement of these starts, the collective ones all in their region.
+fn of_offsets(problem: &Problem, offsets: Vec<u64>) -> Placement {
+    let mut peak = problem.floor;
+    let mut collective_end = problem.floor;
+    for (item, &start) in problem.items.iter().zip(&offsets) {
+        peak = peak.max(start + item.size);
+        if item.usage == Usage::Collective {
+            collective_end = collective_end.max(start + item.size);
+        }
+    }
+    let real = || match collective_end {
+        end if end == problem.floor => 0,
+        end => end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX) - problem.floor,
+    };
+    Placement {
+        offsets,
+        peak,
+        collective_real: problem.collective_limit.map(|_| real()),
+        outside_region: Vec::new(),
+    }
+}
