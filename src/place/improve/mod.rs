@@ -12,10 +12,13 @@
 //! time, and the share of a method with its success. All of it is counted in steps, the meter's
 //! placements, so that a run is repeatable. // S4
 
+mod incremental;
+mod neighbours;
 mod orders;
 mod pass;
 mod profile;
 mod promote;
+mod stack;
 
 use super::exact::{Finding, Ladder};
 use super::meter::{Meter, Stop};
@@ -23,10 +26,12 @@ use super::prepared::Prepared;
 use super::steps::Steps;
 use super::{PAGE, Placement, Problem};
 use crate::ir::Usage;
+use incremental::Incremental;
+use neighbours::Neighbours;
 use orders::{BaseRule, StackRule, order};
 use pass::pass;
 use profile::Profile;
-use promote::{Neighbours, Promotion, Round};
+use promote::{Promotion, Round};
 
 /// Elementary acts of the other methods that cost as much as one placement.
 const ACTS_PER_STEP: u64 = 64;
@@ -85,6 +90,12 @@ impl Improver<'_, '_, '_, '_> {
     /// Whether nothing better can come.
     fn done(&self) -> bool {
         self.limit() <= self.knowledge.bound
+    }
+
+    /// Whether few items overlap: on average not more than some hundred.
+    fn sparse(&self) -> bool {
+        let covered: u64 = self.profile.length.iter().map(|&l| u64::from(l)).sum();
+        covered / u64::from(self.prepared.points()) < 200
     }
 
     fn keep(&mut self, placement: Placement) {
@@ -146,7 +157,24 @@ impl Improver<'_, '_, '_, '_> {
             return Ok(());
         }
         let order = order(&self.profile, stack, base);
-        let mut promotion = Promotion::new(order, self.knowledge.bound, seed);
+        let cap = self.knowledge.bound;
+        if Incremental::serves(self.prepared) && self.sparse() {
+            let pass = pass(
+                self.prepared,
+                &order.items,
+                cap,
+                order.items.len() / 8,
+                self.meter,
+            )?;
+            let starts = (0..order.items.len() as u32).map(|item| pass.packing.offset(item));
+            let repairs = Incremental::new(self.prepared, &order, starts, cap, seed);
+            if let Some(starts) = repairs.repair(&mut self.neighbours, self.meter)? {
+                let placement = of_offsets(self.problem(), starts);
+                self.keep(placement);
+            }
+            return Ok(());
+        }
+        let mut promotion = Promotion::new(order, cap, seed);
         loop {
             match promotion.round(self.prepared, &mut self.neighbours, self.meter)? {
                 Round::Placed(placement) => {

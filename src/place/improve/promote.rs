@@ -14,52 +14,18 @@
 //! All failures of a pass are repaired at once: a pass costs little, and the late failures, small
 //! ones mostly, do not depend on each other.
 
-use crate::interval_tree::{Interval, IntervalTree};
+use crate::place::Placement;
 use crate::place::exact::Random;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
-use crate::place::{Placement, Run};
 
+use super::neighbours::Neighbours;
 use super::orders::StackOrder;
 use super::pass::{Pass, pass};
 
-/// Answers who lives when an item does.
-pub(super) struct Neighbours {
-    tree: IntervalTree,
-    found: Vec<u32>,
-}
-
-impl Neighbours {
-    pub(super) fn new(prepared: &Prepared<'_>) -> Neighbours {
-        let mut intervals = Vec::new();
-        for item in 0..prepared.problem.items.len() as u32 {
-            let life = prepared.life(item).iter();
-            intervals.extend(life.map(|run| Interval {
-                lo: run.first,
-                hi: run.last,
-                payload: item,
-            }));
-        }
-        Neighbours {
-            tree: IntervalTree::new(&intervals).expect("runs are no inverted intervals"),
-            found: Vec::new(),
-        }
-    }
-
-    /// Calls `visit` with every other item that is live when `item` is, perhaps more than once.
-    pub(super) fn visit(&mut self, prepared: &Prepared<'_>, item: u32, mut visit: impl FnMut(u32)) {
-        for run in prepared.life(item) {
-            self.tree
-                .all_overlaps_with_interval(run.first, run.last, &mut self.found);
-            let others = self.found.iter().filter(|&&other| other != item);
-            others.for_each(|&other| visit(other));
-        }
-    }
-}
-
 /// An order under repair.
 pub(super) struct Promotion {
-    order: StackOrder,
+    pub(super) order: StackOrder,
     cap: u64,
     /// By item: how often it has failed.
     failures: Vec<u16>,
@@ -141,7 +107,8 @@ impl Promotion {
             let mut to = fits_at.unwrap_or(stack).max(stack);
             if stack > 0 && (fits_at.is_none() || failures.is_multiple_of(4)) && repairs < 8 {
                 repairs += 1;
-                self.repair_stack(prepared, item, failures);
+                let members = &mut self.order.items[..stack];
+                super::stack::open(prepared, members, item, failures, &mut self.random);
                 to = stack;
             } else if failures > 1 {
                 let further = (rank - to + 1) * failures.min(8);
@@ -154,6 +121,19 @@ impl Promotion {
             moves.push((to, item));
         }
         moves.sort_by_key(|&(to, _)| to);
+        if std::env::var_os("TRACE2").is_some() {
+            let t: Vec<usize> = moves.iter().take(5).map(|m| m.0).collect();
+            eprintln!(
+                "   {} failed, stack {} repairs {} first moves {:?} median {} of {}; ranks {:?}",
+                moves.len(),
+                stack,
+                repairs,
+                t,
+                moves[moves.len() / 2].0,
+                self.order.items.len(),
+                &pass.failed[..pass.failed.len().min(4)]
+            );
+        }
         let mut failed = vec![false; self.order.items.len()];
         for &(_, item) in &moves {
             failed[item as usize] = true;
@@ -186,10 +166,15 @@ impl Promotion {
         let items = &prepared.problem.items;
         let mut taken: Vec<(u64, u64, u32)> = Vec::new();
         neighbours.visit(prepared, item, |other| {
+            let Some(of) = items.get(other as usize) else {
+                let pin = prepared.problem.pins[other as usize - items.len()];
+                taken.push((pin.start, pin.end, 0));
+                return;
+            };
             if let Some(start) = pass.packing.offset(other)
                 && (rank_of[other as usize] as usize) < rank
             {
-                let end = start + items[other as usize].size;
+                let end = start + of.size;
                 taken.push((start, end, rank_of[other as usize]));
             }
         });
@@ -222,89 +207,4 @@ impl Promotion {
         }
         Some(yes)
     }
-
-    /// Opens room for `item` in the stack: moves the live ones out of the cheapest run of members
-    /// whose dead bytes suffice.
-    fn repair_stack(&mut self, prepared: &Prepared<'_>, item: u32, failures: usize) {
-        let items = &prepared.problem.items;
-        let life = prepared.life(item);
-        let members = &mut self.order.items[..self.order.stack];
-        let size = |member: u32| items[member as usize].size;
-        let alive: Vec<bool> = members
-            .iter()
-            .map(|&member| runs_overlap(prepared.life(member), life))
-            .collect();
-        let wanted = size(item) + size(item) / 4 * (self.random.below(failures as u64 + 1));
-        let mut best: Option<(u64, usize, usize)> = None;
-        let mut ties = 0;
-        let (mut from, mut dead_bytes, mut live_bytes) = (0, 0, 0);
-        for to in 0..members.len() {
-            if alive[to] {
-                live_bytes += size(members[to]);
-            } else {
-                dead_bytes += size(members[to]);
-            }
-            // The shortest run that ends here.
-            while alive[from] && from < to
-                || !alive[from] && dead_bytes >= wanted + size(members[from])
-            {
-                if alive[from] {
-                    live_bytes -= size(members[from]);
-                } else {
-                    dead_bytes -= size(members[from]);
-                }
-                from += 1;
-            }
-            if dead_bytes < wanted {
-                continue;
-            }
-            match best {
-                Some((least, ..)) if live_bytes > least => (),
-                Some((least, ..)) if live_bytes == least => {
-                    ties += 1;
-                    if self.random.below(ties + 1) == 0 {
-                        best = Some((live_bytes, from, to));
-                    }
-                }
-                _ => {
-                    ties = 0;
-                    best = Some((live_bytes, from, to));
-                }
-            }
-        }
-        let Some((_, from, to)) = best else {
-            return;
-        };
-        // All to one side, or each to its own.
-        let side = self.random.below(3);
-        let (mut below, mut kept, mut above) = (Vec::new(), Vec::new(), Vec::new());
-        for at in from..=to {
-            if !alive[at] {
-                kept.push(members[at]);
-            } else if side == 0 || side == 2 && self.random.below(2) == 0 {
-                below.push(members[at]);
-            } else {
-                above.push(members[at]);
-            }
-        }
-        let new = below.into_iter().chain(kept).chain(above);
-        for (member, new) in members[from..=to].iter_mut().zip(new) {
-            *member = new;
-        }
-    }
-}
-
-fn runs_overlap(a: &[Run], b: &[Run]) -> bool {
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        if a[i].first <= b[j].last && b[j].first <= a[i].last {
-            return true;
-        }
-        if a[i].last < b[j].last {
-            i += 1
-        } else {
-            j += 1
-        }
-    }
-    false
 }
