@@ -32,9 +32,6 @@ const KEY_GAP: u64 = 1 << 24;
 /// Visits of neighbours that cost as much as one placement of first fit.
 const VISITS_PER_STEP: u64 = 16;
 
-/// Repairs without fewer failures after which an order is given up.
-const PATIENCE: u32 = 300;
-
 /// A placement under repair.
 pub(super) struct Incremental<'a> {
     prepared: &'a Prepared<'a>,
@@ -97,9 +94,11 @@ impl<'a> Incremental<'a> {
         }
     }
 
-    /// Repairs until everything is placed, and returns the starts; `None` if it gave up.
+    /// Repairs until everything is placed, and returns the starts; `None` after `patience` repairs
+    /// without fewer failures.
     pub(super) fn repair(
         mut self,
+        patience: u32,
         neighbours: &mut Neighbours,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Vec<u64>>, Stop> {
@@ -118,7 +117,7 @@ impl<'a> Incremental<'a> {
                 (fewest, stalled) = (failed.len(), 0);
             } else {
                 stalled += 1;
-                if stalled > PATIENCE {
+                if stalled > patience {
                     return Ok(None);
                 }
             }

@@ -39,6 +39,30 @@ const ACTS_PER_STEP: u64 = 64;
 /// The exact search serves up to so many items: a node costs as many acts.
 const EXACT_ITEMS: usize = 4000;
 
+/// Up to so many items a pass costs next to nothing.
+const SMALL: usize = 4000;
+
+/// Orders that reach the bound, or nearly, now and then.
+const PASSES: [(StackRule, BaseRule); 9] = [
+    (StackRule::Vee, BaseRule::SizeLoad),
+    (StackRule::Long, BaseRule::SizeLoad),
+    (StackRule::Left, BaseRule::SizeLoad),
+    (StackRule::Right, BaseRule::SizeLoad),
+    (StackRule::Vee, BaseRule::LoadSize),
+    (StackRule::None, BaseRule::SizeClass),
+    (StackRule::None, BaseRule::SizeLife),
+    (StackRule::Shorter, BaseRule::SizeLoad),
+    (StackRule::Long, BaseRule::SizeLate),
+];
+
+/// Orders that are worth many repairs.
+const PROMOTIONS: [(StackRule, BaseRule); 4] = [
+    (StackRule::Vee, BaseRule::SizeLoad),
+    (StackRule::MirroredVee, BaseRule::SizeLoad),
+    (StackRule::None, BaseRule::SizeLife),
+    (StackRule::None, BaseRule::LoadSize),
+];
+
 /// What is known of a problem: it gets better.
 pub(crate) struct Knowledge {
     /// No placement has a lower peak.
@@ -60,6 +84,7 @@ pub(crate) fn improve(
         knowledge,
         meter,
         ladder: None,
+        turn: 0,
     };
     if !improver.done() {
         improver.opening()?;
@@ -74,6 +99,8 @@ struct Improver<'a, 'p, 'c, 'h> {
     knowledge: &'a mut Knowledge,
     meter: &'a mut Meter<'c, 'h>,
     ladder: Option<Ladder>,
+    /// How many promotions there have been: the seed of the next one.
+    turn: u64,
 }
 
 impl Improver<'_, '_, '_, '_> {
@@ -92,10 +119,11 @@ impl Improver<'_, '_, '_, '_> {
         self.limit() <= self.knowledge.bound
     }
 
-    /// Whether few items overlap: on average not more than some hundred.
+    /// Whether a repair that places again only what it disturbs costs less than a pass.
     fn sparse(&self) -> bool {
         let covered: u64 = self.profile.length.iter().map(|&l| u64::from(l)).sum();
-        covered / u64::from(self.prepared.points()) < 200
+        let live = covered / u64::from(self.prepared.points().max(1));
+        live < 200 || live * 400 < u64::from(self.profile.items())
     }
 
     fn keep(&mut self, placement: Placement) {
@@ -111,28 +139,21 @@ impl Improver<'_, '_, '_, '_> {
         }
     }
 
+    /// The best try of each method, the cheap ones first.
     fn opening(&mut self) -> Result<(), Stop> {
+        let small = self.problem().items.len() <= SMALL;
         self.pass(StackRule::None, BaseRule::SizeLoad)?;
-        self.promote(StackRule::Vee, BaseRule::SizeLoad, 1)?;
-        for (stack, base) in [
-            (StackRule::Long, BaseRule::SizeLoad),
-            (StackRule::Left, BaseRule::SizeLoad),
-            (StackRule::Right, BaseRule::SizeLoad),
-            (StackRule::Vee, BaseRule::LoadSize),
-            (StackRule::None, BaseRule::SizeClass),
-            (StackRule::None, BaseRule::SizeLife),
-            (StackRule::Shorter, BaseRule::SizeLoad),
-            (StackRule::Long, BaseRule::SizeLate),
-        ] {
+        if !small {
+            self.promote(StackRule::Vee, BaseRule::SizeLoad, 60)?;
+        }
+        for (stack, base) in PASSES {
             self.pass(stack, base)?;
         }
-        for (stack, base) in [
-            (StackRule::Vee, BaseRule::SizeLoad),
-            (StackRule::MirroredVee, BaseRule::SizeLoad),
-            (StackRule::None, BaseRule::SizeLife),
-            (StackRule::None, BaseRule::LoadSize),
-        ] {
-            self.promote(stack, base, 2)?;
+        if small {
+            self.climb(1 << 21)?;
+        }
+        for (stack, base) in PROMOTIONS {
+            self.promote(stack, base, 300)?;
         }
         self.climb(1 << 30)
     }
@@ -152,10 +173,11 @@ impl Improver<'_, '_, '_, '_> {
     }
 
     /// A promotion at the bound, to its end.
-    fn promote(&mut self, stack: StackRule, base: BaseRule, seed: u64) -> Result<(), Stop> {
+    fn promote(&mut self, stack: StackRule, base: BaseRule, patience: u32) -> Result<(), Stop> {
         if self.done() {
             return Ok(());
         }
+        self.turn += 1;
         let order = order(&self.profile, stack, base);
         let cap = self.knowledge.bound;
         if Incremental::serves(self.prepared) && self.sparse() {
@@ -167,14 +189,14 @@ impl Improver<'_, '_, '_, '_> {
                 self.meter,
             )?;
             let starts = (0..order.items.len() as u32).map(|item| pass.packing.offset(item));
-            let repairs = Incremental::new(self.prepared, &order, starts, cap, seed);
-            if let Some(starts) = repairs.repair(&mut self.neighbours, self.meter)? {
+            let repairs = Incremental::new(self.prepared, &order, starts, cap, self.turn);
+            if let Some(starts) = repairs.repair(patience, &mut self.neighbours, self.meter)? {
                 let placement = of_offsets(self.problem(), starts);
                 self.keep(placement);
             }
             return Ok(());
         }
-        let mut promotion = Promotion::new(order, cap, seed);
+        let mut promotion = Promotion::new(order, cap, self.turn);
         loop {
             match promotion.round(self.prepared, &mut self.neighbours, self.meter)? {
                 Round::Placed(placement) => {
