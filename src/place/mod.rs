@@ -2,10 +2,8 @@
 
 mod bound;
 mod engine;
-#[allow(dead_code, reason = "the dispatcher of strategies is to call it")]
 mod exact;
 mod first_fit;
-#[allow(dead_code, reason = "the dispatcher of strategies is to call it")]
 mod improve;
 mod load;
 mod meter;
@@ -16,7 +14,6 @@ mod packing;
 mod prepared;
 mod problem;
 mod search;
-#[allow(dead_code, reason = "the dispatcher of strategies is to call it")]
 mod steps;
 #[cfg(test)]
 pub(crate) mod testing;

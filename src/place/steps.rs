@@ -34,11 +34,6 @@ impl<'a, 'h> Steps<'a, 'h> {
         if self.stopped { 0 } else { self.left }
     }
 
-    /// Whether the host has stopped the run.
-    pub(crate) fn stopped(&self) -> bool {
-        self.stopped
-    }
-
     /// Takes `steps` off the budget; whether the work may go on.
     #[must_use]
     pub(crate) fn spend(&mut self, steps: u64) -> bool {
@@ -49,11 +44,6 @@ impl<'a, 'h> Steps<'a, 'h> {
             self.stopped |= self.control.cancelled() || self.control.out_of_time();
         }
         self.left > 0 && !self.stopped
-    }
-
-    /// The host's hands, for reporting.
-    pub(crate) fn control(&mut self) -> &mut Control<'h> {
-        self.control
     }
 }
 
@@ -70,7 +60,6 @@ mod tests {
         assert_eq!(steps.left(), 1);
         assert!(!steps.spend(1));
         assert_eq!(steps.left(), 0);
-        assert!(!steps.stopped());
     }
 
     #[test]
@@ -84,7 +73,6 @@ mod tests {
         assert!(steps.spend(1));
         flag.store(true, Ordering::Relaxed);
         assert!(!steps.spend(POLL));
-        assert!(steps.stopped());
         assert_eq!(steps.left(), 0);
     }
 }

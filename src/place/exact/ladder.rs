@@ -34,7 +34,7 @@ pub(crate) struct Ladder {
     pub(super) exact: Exact,
     sizes: Vec<u64>,
     random: Random,
-    /// No placement is lower than the one, and one is as high as the other.
+    /// The search finds nothing lower than the one; one is as high as the other.
     bound: u64,
     peak: u64,
     /// How far down from the peak to the bound the next aim is.
@@ -92,7 +92,9 @@ impl Ladder {
                 Outcome::Refuted => {
                     let height = self.exact.height(target);
                     self.bound = self.exact.address(height + 1).min(self.peak);
-                    return Finding::Bound(self.bound);
+                    if self.exact.is_faithful() {
+                        return Finding::Bound(self.bound);
+                    }
                 }
                 Outcome::Unknown if !at_bound => self.share = (self.share * 0.7).max(0.1),
                 Outcome::Unknown => (),

@@ -24,7 +24,6 @@ mod search;
 mod sections;
 mod state;
 
-#[allow(unused_imports, reason = "the dispatcher of strategies is to use them")]
 pub(crate) use ladder::{Finding, Ladder};
 pub(crate) use random::Random;
 
@@ -40,7 +39,8 @@ use crate::place::steps::Steps;
 pub(crate) enum Outcome {
     /// A placement whose peak is at most the target: the first byte of each item.
     Placed(Vec<u64>),
-    /// Proved: every placement has a peak above the target.
+    /// Proved: no placement that the model knows has a peak of at most the target. Those are all
+    /// there are, if the model is faithful.
     Refuted,
     /// Neither, within the nodes and steps given.
     Unknown,
@@ -76,6 +76,11 @@ impl Exact {
         Some(Exact { model, search })
     }
 
+    /// Whether a refutation is one of the problem itself.
+    fn is_faithful(&self) -> bool {
+        self.model.faithful
+    }
+
     /// The bytes by which peaks differ at least.
     fn unit(&self) -> u64 {
         self.model.unit
@@ -86,9 +91,10 @@ impl Exact {
         address.saturating_sub(self.model.origin) / self.model.unit
     }
 
-    /// The address of a height.
+    /// The address of a height; the highest there is, if it lies beyond.
     fn address(&self, height: u64) -> u64 {
-        self.model.origin + height * self.model.unit
+        let bytes = height.saturating_mul(self.model.unit);
+        self.model.origin.saturating_add(bytes)
     }
 
     /// Looks for a placement whose peak is at most `target`, an address.
@@ -111,8 +117,8 @@ impl Exact {
             Verdict::Placed(starts) => {
                 Outcome::Placed(starts.into_iter().map(|at| self.address(at)).collect())
             }
-            Verdict::Refuted if model.faithful => Outcome::Refuted,
-            Verdict::Refuted | Verdict::Unknown => Outcome::Unknown,
+            Verdict::Refuted => Outcome::Refuted,
+            Verdict::Unknown => Outcome::Unknown,
         }
     }
 }

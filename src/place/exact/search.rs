@@ -122,6 +122,11 @@ impl<H: Height> Search<H> {
         self.frames.clear();
         self.candidates.clear();
         self.raised.clear();
+        // Setting up costs something even if the first look refutes it.
+        let setting_up = (model.items() + model.sections) as u64;
+        if !steps.spend(setting_up) {
+            return Verdict::Unknown;
+        }
         let Some(first) = self.state.reset(model, target) else {
             return Verdict::Refuted;
         };

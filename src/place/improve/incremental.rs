@@ -45,7 +45,6 @@ pub(super) struct Incremental<'a> {
     queued: Vec<bool>,
     failures: Vec<u16>,
     random: Random,
-    cap: u64,
 }
 
 /// What has been placed around an item: start, end and key.
@@ -90,7 +89,6 @@ impl<'a> Incremental<'a> {
             queued: vec![false; items],
             failures: vec![0; items],
             random: Random::new(seed),
-            cap,
         }
     }
 
@@ -334,10 +332,5 @@ impl<'a> Incremental<'a> {
         for item in queued {
             self.queue.push(Reverse((self.key[item as usize], item)));
         }
-    }
-
-    /// The cap that everything stays below.
-    pub(super) fn cap(&self) -> u64 {
-        self.cap
     }
 }

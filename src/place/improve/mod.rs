@@ -20,11 +20,14 @@ mod profile;
 mod promote;
 mod stack;
 
-use super::exact::{Finding, Ladder};
+use std::time::Duration;
+
+use super::exact::{Finding, Ladder, Random};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use super::steps::Steps;
 use super::{PAGE, Placement, Problem};
+use crate::control::Progress;
 use crate::ir::Usage;
 use incremental::Incremental;
 use neighbours::Neighbours;
@@ -86,10 +89,8 @@ pub(crate) fn improve(
         ladder: None,
         turn: 0,
     };
-    if !improver.done() {
-        improver.opening()?;
-    }
-    Ok(())
+    improver.opening()?;
+    improver.turns()
 }
 
 struct Improver<'a, 'p, 'c, 'h> {
@@ -128,15 +129,23 @@ impl Improver<'_, '_, '_, '_> {
 
     fn keep(&mut self, placement: Placement) {
         if placement.peak < self.limit() {
-            if std::env::var_os("TRACE").is_some() {
-                eprintln!(
-                    "   {} at {} steps",
-                    placement.peak as f64 / self.knowledge.bound as f64,
-                    self.meter.done()
-                );
-            }
             self.knowledge.best = Some(placement);
         }
+        self.report();
+    }
+
+    /// Tells the host.
+    fn report(&mut self) {
+        let best = self.knowledge.best.as_ref();
+        let progress = Progress {
+            phase: "search",
+            done: self.meter.done(),
+            total: 0,
+            bound: self.knowledge.bound,
+            incumbent: best.map_or(u64::MAX, |best| best.peak),
+            elapsed: Duration::ZERO,
+        };
+        self.meter.control().report(progress);
     }
 
     /// The best try of each method, the cheap ones first.
@@ -155,7 +164,44 @@ impl Improver<'_, '_, '_, '_> {
         for (stack, base) in PROMOTIONS {
             self.promote(stack, base, 300)?;
         }
-        self.climb(1 << 30)
+        Ok(())
+    }
+
+    /// Turns without end: an attempt with rules drawn at random, then as much of the exact search.
+    ///
+    /// Every other attempt aims part of the way down from the best peak to the bound, further after
+    /// a success and less far after a failure: the bound may be out of reach.
+    fn turns(&mut self) -> Result<(), Stop> {
+        let mut random = Random::new(0);
+        let mut share = 0.5;
+        let mut stale = 0_u32;
+        while !self.done() {
+            let pick = |count: usize, random: &mut Random| random.below(count as u64) as usize;
+            let stack = match random.below(4) {
+                0 => StackRule::None,
+                _ => StackRule::STACKS[pick(StackRule::STACKS.len(), &mut random)],
+            };
+            let base = BaseRule::ALL[pick(BaseRule::ALL.len(), &mut random)];
+            let (limit, begun) = (self.limit(), self.meter.done());
+            let way = (limit - self.knowledge.bound) as f64 * share;
+            let at_bound = self.turn.is_multiple_of(2) || limit == u64::MAX;
+            let target = if at_bound {
+                self.knowledge.bound
+            } else {
+                (limit - (way as u64).max(1)).max(self.knowledge.bound)
+            };
+            self.promote_to(target, stack, base, 300)?;
+            let success = self.limit() < limit;
+            if !at_bound {
+                share = f64::clamp(if success { share * 1.5 } else { share * 0.7 }, 0.02, 0.9);
+            }
+            stale = if success { 0 } else { stale.saturating_add(1) };
+            // The exact search gets as much, and more and more if all else fails.
+            let used = self.meter.done() - begun;
+            let acts = used * ACTS_PER_STEP * u64::from(1 + stale / 4);
+            self.climb(acts.max(1 << 18))?;
+        }
+        Ok(())
     }
 
     /// A first fit that is given up where it becomes no better.
@@ -177,9 +223,19 @@ impl Improver<'_, '_, '_, '_> {
         if self.done() {
             return Ok(());
         }
+        self.promote_to(self.knowledge.bound, stack, base, patience)
+    }
+
+    /// A promotion below `cap`, to its end.
+    fn promote_to(
+        &mut self,
+        cap: u64,
+        stack: StackRule,
+        base: BaseRule,
+        patience: u32,
+    ) -> Result<(), Stop> {
         self.turn += 1;
         let order = order(&self.profile, stack, base);
-        let cap = self.knowledge.bound;
         if Incremental::serves(self.prepared) && self.sparse() {
             let pass = pass(
                 self.prepared,
@@ -234,7 +290,10 @@ impl Improver<'_, '_, '_, '_> {
                     let placement = of_offsets(self.problem(), offsets);
                     self.keep(placement);
                 }
-                Finding::Bound(bound) => self.knowledge.bound = bound,
+                Finding::Bound(bound) => {
+                    self.knowledge.bound = bound;
+                    self.report();
+                }
                 Finding::Nothing => left = 0,
             }
             self.meter.charge(used / ACTS_PER_STEP)?;

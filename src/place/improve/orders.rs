@@ -170,19 +170,19 @@ mod tests {
 
     #[test]
     fn short_lives_meet_in_the_middle_of_a_vee() {
-        // All four are live at instruction 10, the peak.
+        // All of them are live at instruction 10, the peak.
         let mut problem = Problem::default();
-        for life in [(10, 10), (4, 10), (10, 16), (0, 20), (8, 11)] {
+        for life in [(10, 10), (4, 10), (10, 16), (0, 25), (6, 13)] {
             testing::add_item(&mut problem, 4, &[life]);
         }
         // Short ones before and after cut time into points.
-        for at in [1, 5, 7, 9, 12, 14, 17] {
+        for at in [1, 5, 7, 9, 12, 14, 17, 19, 22] {
             testing::add_item(&mut problem, 1, &[(at, at)]);
         }
         let profile = Profile::new(&Prepared::new(&problem));
         let order = order(&profile, StackRule::Vee, BaseRule::SizeLoad);
         assert_eq!(order.stack, 5);
-        // Item 3 reaches to both ends, 1 to the left only: the top is for the right ones.
-        assert_eq!(order.items[..5], [3, 0, 2, 4, 1]);
+        // To the right of the peak reach 3, 2 and 4, to the left 3, 1 and 4; 4 more to the left.
+        assert_eq!(order.items[..5], [3, 0, 2, 1, 4]);
     }
 }

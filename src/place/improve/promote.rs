@@ -121,19 +121,6 @@ impl Promotion {
             moves.push((to, item));
         }
         moves.sort_by_key(|&(to, _)| to);
-        if std::env::var_os("TRACE2").is_some() {
-            let t: Vec<usize> = moves.iter().take(5).map(|m| m.0).collect();
-            eprintln!(
-                "   {} failed, stack {} repairs {} first moves {:?} median {} of {}; ranks {:?}",
-                moves.len(),
-                stack,
-                repairs,
-                t,
-                moves[moves.len() / 2].0,
-                self.order.items.len(),
-                &pass.failed[..pass.failed.len().min(4)]
-            );
-        }
         let mut failed = vec![false; self.order.items.len()];
         for &(_, item) in &moves {
             failed[item as usize] = true;
