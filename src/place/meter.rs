@@ -54,6 +54,16 @@ impl<'c, 'h> Meter<'c, 'h> {
         Ok(())
     }
 
+    /// Counts steps that have been taken.
+    pub fn charge(&mut self, steps: u64) -> Result<(), Stop> {
+        self.done = self.done.saturating_add(steps);
+        self.poll()?;
+        match self.budget {
+            Some(budget) if self.done >= budget => Err(Stop::OutOfBudget),
+            _ => Ok(()),
+        }
+    }
+
     /// Asks the host.
     pub fn poll(&self) -> Result<(), Stop> {
         if self.control.cancelled() {

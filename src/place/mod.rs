@@ -2,7 +2,9 @@
 
 mod bound;
 mod engine;
+mod exact;
 mod first_fit;
+mod improve;
 mod load;
 mod meter;
 #[cfg(test)]
@@ -13,6 +15,7 @@ mod pins;
 mod prepared;
 mod problem;
 mod search;
+mod steps;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timeline;

@@ -3,6 +3,7 @@
 use super::Problem;
 use super::bound::lower_bound;
 use super::first_fit::{Others, Outcome, first_fit};
+use super::improve::{Knowledge, improve};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use crate::control::{Control, Progress};
@@ -55,12 +56,12 @@ pub enum Unsolved {
 const FAST_ORDERS: usize = 4;
 
 /// Steps that `best` takes unless the host says, on top of what `fast` takes.
-const BEST_STEPS: u64 = 1 << 20;
+const BEST_STEPS: u64 = 1 << 22;
 
 /// Runs a strategy.
 ///
 /// `reference` is one order and first fit. `fast` goes on with a handful of orders, `best` with
-/// all of them and then with changes to the best one; each begins with all that the strategy
+/// whatever may still help (see `improve`); each begins with all that the strategy
 /// before it does, so that it is never above it. All stop at the bound. // S1, S2
 ///
 /// A step is one placement. A host that cancels or whose budget is used up gets the best placement
@@ -85,7 +86,7 @@ pub fn solve(
     let count = problem.items.len() as u64;
     let budget = budget_steps.or(match strategy {
         Strategy::Reference | Strategy::Fast => None,
-        Strategy::Best => Some(BEST_STEPS + count * 2 * Order::ALL.len() as u64),
+        Strategy::Best => Some(BEST_STEPS + count * 64),
     });
     let meter = Meter::new(control, budget);
     meter.poll()?;
@@ -107,8 +108,8 @@ struct Search<'p, 'c, 'h> {
     prepared: Prepared<'p>,
     bound: u64,
     meter: Meter<'c, 'h>,
-    /// The best placement so far and the order that led to it.
-    best: Option<(Placement, Vec<u32>)>,
+    /// The best placement so far.
+    best: Option<Placement>,
     /// How the first order failed, if it did.
     failed: Option<Unsolved>,
 }
@@ -117,8 +118,7 @@ impl Search<'_, '_, '_> {
     fn run(&mut self, strategy: Strategy) -> Result<(), Stop> {
         let orders = match strategy {
             Strategy::Reference => 1,
-            Strategy::Fast => FAST_ORDERS,
-            Strategy::Best => Order::ALL.len(),
+            Strategy::Fast | Strategy::Best => FAST_ORDERS,
         };
         for (i, &order) in Order::ALL[..orders].iter().enumerate() {
             let stop = &mut || self.meter.poll().is_err();
@@ -150,18 +150,18 @@ impl Search<'_, '_, '_> {
     /// whether nothing can be better still.
     fn try_order(&mut self, order: &[u32], others: Others) -> Result<bool, Stop> {
         let problem = self.prepared.problem;
-        let below_best = self.best.as_ref().map_or(u64::MAX, |(p, _)| p.peak - 1);
+        let below_best = self.best.as_ref().map_or(u64::MAX, |p| p.peak - 1);
         let ceiling = problem.ceiling.min(below_best);
         let done = first_fit(&self.prepared, order, others, ceiling, &mut self.meter)?;
         match done {
-            Outcome::Placed(placement) => self.best = Some((placement, order.to_vec())),
+            Outcome::Placed(placement) => self.best = Some(placement),
             Outcome::NoRoom { item, offsets } => {
                 if self.best.is_none() && self.failed.is_none() {
                     self.failed = Some(Unsolved::NoRoom { item, offsets });
                 }
             }
         }
-        let incumbent = self.best.as_ref().map_or(u64::MAX, |(p, _)| p.peak);
+        let incumbent = self.best.as_ref().map_or(u64::MAX, |p| p.peak);
         let progress = Progress {
             phase: "search",
             done: self.meter.done(),
@@ -175,42 +175,22 @@ impl Search<'_, '_, '_> {
         Ok(incumbent <= self.bound || problem.ceiling < self.bound)
     }
 
-    /// Moves the items at the peak forward in the best order, again and again.
+    /// Goes on until the bound or the end of the budget.
     fn improve(&mut self) -> Result<(), Stop> {
-        let Some((_, order)) = &self.best else {
-            return Ok(());
+        let mut knowledge = Knowledge {
+            bound: self.bound,
+            best: self.best.take(),
         };
-        let mut order = order.clone();
-        let mut turn = 0u64;
-        loop {
-            let Some((placement, _)) = &self.best else {
-                return Ok(());
-            };
-            let problem = self.prepared.problem;
-            let at_peak = |&i: &u32| {
-                let i = i as usize;
-                placement.offsets[i] + problem.items[i].size == placement.peak
-            };
-            let Some(from) = order.iter().position(at_peak) else {
-                return Ok(());
-            };
-            // Halfway to the front, then a little less far each turn without success.
-            let to = from - from.div_ceil(2 + turn as usize);
-            if to == from {
-                return Ok(());
-            }
-            let peak = placement.peak;
-            order[to..=from].rotate_right(1);
-            if self.try_order(&order, Others::Anywhere)? {
-                return Ok(());
-            }
-            let better = self.best.as_ref().is_some_and(|(p, _)| p.peak < peak);
-            turn = if better { 0 } else { turn + 1 };
-        }
+        let stopped = improve(&self.prepared, &mut knowledge, &mut self.meter);
+        Knowledge {
+            bound: self.bound,
+            best: self.best,
+        } = knowledge;
+        stopped
     }
 
     fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
-        if let Some((placement, _)) = self.best {
+        if let Some(placement) = self.best {
             let optimal = placement.peak == self.bound;
             return Ok(Solved {
                 status: if optimal {

@@ -1,0 +1,124 @@
+//! Exact search: finds a placement below a target, or proves that there is none.
+//!
+//! Good for problems of up to a few thousand items, where it reaches the load in milliseconds that
+//! no order of first fit reaches at all. The search branches on what covers a spot (`choose`),
+//! draws conclusions at every node (`bound`), remembers refuted states (`nogoods`), and starts
+//! again and again with what it has learned (`ladder`). Items may have holes, alignments of any
+//! value and regions, and pins may be anywhere; in-place pairs and the collective region are
+//! honoured, but not exploited.
+//!
+//! The branching on a spot replaces the canonical orders of MiniMalloc (Moffitt, *MiniMalloc: A
+//! Lightweight Memory Allocator for Hardware-Accelerated Machine Learning*, 2023), whose sections
+//! and decomposition in time it shares.
+
+mod bound;
+mod choose;
+mod height;
+mod ladder;
+mod model;
+mod nogoods;
+#[cfg(test)]
+pub(crate) mod oracle;
+mod random;
+mod search;
+mod sections;
+mod state;
+
+pub(crate) use ladder::{Finding, Ladder};
+pub(crate) use random::Random;
+
+use height::Height;
+use model::Model;
+use search::{Search, Settings, Verdict};
+
+use crate::place::Problem;
+use crate::place::steps::Steps;
+
+/// What an attempt at a target found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// A placement whose peak is at most the target: the first byte of each item.
+    Placed(Vec<u64>),
+    /// Proved: no placement that the model knows has a peak of at most the target. Those are all
+    /// there are, if the model is faithful.
+    Refuted,
+    /// Neither, within the nodes and steps given.
+    Unknown,
+}
+
+/// The search over one problem, with what it has learned so far.
+pub(crate) struct Exact {
+    model: Model,
+    search: AnySearch,
+}
+
+enum AnySearch {
+    Narrow(Search<i16>),
+    Middle(Search<i32>),
+    Wide(Search<i64>),
+}
+
+impl Exact {
+    /// Prepares to search for peaks of at most `highest`, an address. `None` if they exceed the
+    /// number types, which takes addresses from 2^61 on.
+    pub(crate) fn new(problem: &Problem, highest: u64, nogood_bits: u32) -> Option<Exact> {
+        let model = Model::new(problem);
+        let highest = highest.saturating_sub(model.origin) / model.unit;
+        let search = if highest <= i16::MAX_TARGET {
+            AnySearch::Narrow(Search::new(&model, nogood_bits))
+        } else if highest <= i32::MAX_TARGET {
+            AnySearch::Middle(Search::new(&model, nogood_bits))
+        } else if highest <= i64::MAX_TARGET {
+            AnySearch::Wide(Search::new(&model, nogood_bits))
+        } else {
+            return None;
+        };
+        Some(Exact { model, search })
+    }
+
+    /// Whether a refutation is one of the problem itself.
+    fn is_faithful(&self) -> bool {
+        self.model.faithful
+    }
+
+    /// The bytes by which peaks differ at least.
+    fn unit(&self) -> u64 {
+        self.model.unit
+    }
+
+    /// The height of an address, rounded down.
+    fn height(&self, address: u64) -> u64 {
+        address.saturating_sub(self.model.origin) / self.model.unit
+    }
+
+    /// The address of a height; the highest there is, if it lies beyond.
+    fn address(&self, height: u64) -> u64 {
+        let bytes = height.saturating_mul(self.model.unit);
+        self.model.origin.saturating_add(bytes)
+    }
+
+    /// Looks for a placement whose peak is at most `target`, an address.
+    fn attempt(
+        &mut self,
+        target: u64,
+        settings: Settings,
+        random: &mut Random,
+        nodes: u64,
+        steps: &mut Steps<'_, '_>,
+    ) -> Outcome {
+        let height = self.height(target);
+        let model = &self.model;
+        let verdict = match &mut self.search {
+            AnySearch::Narrow(search) => search.run(model, height, settings, random, nodes, steps),
+            AnySearch::Middle(search) => search.run(model, height, settings, random, nodes, steps),
+            AnySearch::Wide(search) => search.run(model, height, settings, random, nodes, steps),
+        };
+        match verdict {
+            Verdict::Placed(starts) => {
+                Outcome::Placed(starts.into_iter().map(|at| self.address(at)).collect())
+            }
+            Verdict::Refuted => Outcome::Refuted,
+            Verdict::Unknown => Outcome::Unknown,
+        }
+    }
+}

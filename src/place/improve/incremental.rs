@@ -1,0 +1,336 @@
+//! Promotion, where few items overlap: only what a repair changes is placed again.
+//!
+//! Items that do not meet in time do not see each other, whatever their order. So when an item
+//! moves in the order, what first fit makes of the new order differs only in that item, in those
+//! later neighbours that its old or its new place disturbs, in those that they disturb, and so on.
+//! Taken by ascending key, each of them is placed at most once. On a long program with short lives
+//! this is a handful of a million, and every trouble spot is repaired by itself.
+//!
+//! # Invariant
+//!
+//! With an empty queue every placed item lies at the lowest start that the neighbours with lower
+//! keys leave below the cap, and every failed one has none: what a pass of first fit in the order
+//! of the keys would have found.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::neighbours::Neighbours;
+use super::orders::StackOrder;
+use crate::ir::Usage;
+use crate::place::engine::Request;
+use crate::place::exact::Random;
+use crate::place::meter::{Meter, Stop};
+use crate::place::prepared::{Prepared, Windows};
+
+/// No start.
+const UNPLACED: u64 = u64::MAX;
+
+/// The difference of neighbouring keys at first; repairs go between them.
+const KEY_GAP: u64 = 1 << 24;
+
+/// Visits of neighbours that cost as much as one placement of first fit.
+const VISITS_PER_STEP: u64 = 16;
+
+/// A placement under repair.
+pub(super) struct Incremental<'a> {
+    prepared: &'a Prepared<'a>,
+    windows: Windows,
+    stack: Vec<u32>,
+    in_stack: Vec<bool>,
+    /// By item: its turn. Ties go by item.
+    key: Vec<u64>,
+    start: Vec<u64>,
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    queued: Vec<bool>,
+    failures: Vec<u16>,
+    random: Random,
+}
+
+/// What has been placed around an item: start, end and key.
+type Around = Vec<(u64, u64, u64)>;
+
+impl<'a> Incremental<'a> {
+    /// Whether the rules of a problem are all known here.
+    pub(super) fn serves(prepared: &Prepared<'_>) -> bool {
+        let problem = prepared.problem;
+        let collective = |usage| usage == Usage::Collective;
+        problem.pairs.is_empty()
+            && (problem.collective_limit.is_none()
+                || !problem.items.iter().any(|item| collective(item.usage)))
+    }
+
+    /// Goes on from a pass under `cap`: `starts` by item, `None` for what did not fit.
+    pub(super) fn new(
+        prepared: &'a Prepared<'a>,
+        order: &StackOrder,
+        starts: impl Iterator<Item = Option<u64>>,
+        cap: u64,
+        seed: u64,
+    ) -> Incremental<'a> {
+        let items = order.items.len();
+        let mut key = vec![0; items];
+        for (rank, &item) in order.items.iter().enumerate() {
+            key[item as usize] = (rank as u64 + 1) * KEY_GAP;
+        }
+        let mut in_stack = vec![false; items];
+        let stack = order.items[..order.stack].to_vec();
+        for &member in &stack {
+            in_stack[member as usize] = true;
+        }
+        Incremental {
+            prepared,
+            windows: prepared.windows(prepared.problem.floor, cap),
+            stack,
+            in_stack,
+            key,
+            start: starts.map(|start| start.unwrap_or(UNPLACED)).collect(),
+            queue: BinaryHeap::new(),
+            queued: vec![false; items],
+            failures: vec![0; items],
+            random: Random::new(seed),
+        }
+    }
+
+    /// Repairs until everything is placed, and returns the starts; `None` after `patience` repairs
+    /// without fewer failures.
+    pub(super) fn repair(
+        mut self,
+        patience: u32,
+        neighbours: &mut Neighbours,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<Option<Vec<u64>>, Stop> {
+        let mut failed: Vec<u32> = (0..self.start.len() as u32)
+            .filter(|&item| self.start[item as usize] == UNPLACED)
+            .collect();
+        let (mut fewest, mut stalled) = (usize::MAX, 0);
+        loop {
+            failed.retain(|&item| self.start[item as usize] == UNPLACED);
+            failed.sort_unstable_by_key(|&item| (self.key[item as usize], item));
+            failed.dedup();
+            if failed.is_empty() {
+                return Ok(Some(self.start));
+            }
+            if failed.len() < fewest {
+                (fewest, stalled) = (failed.len(), 0);
+            } else {
+                stalled += 1;
+                if stalled > patience {
+                    return Ok(None);
+                }
+            }
+            let item = failed[stalled as usize % failed.len()];
+            self.promote(item, neighbours);
+            self.settle(neighbours, &mut failed, meter)?;
+        }
+    }
+
+    /// Gives a failed item an earlier turn.
+    fn promote(&mut self, item: u32, neighbours: &mut Neighbours) {
+        let i = item as usize;
+        self.failures[i] = self.failures[i].saturating_add(1);
+        let failures = usize::from(self.failures[i]);
+        let own = (self.key[i], item);
+        let mut around = Around::new();
+        let mut turns: Vec<(u64, u32)> = Vec::new(); // Of neighbours that came before.
+        neighbours.visit(self.prepared, item, |other| {
+            let Some(range) = self.range_before(own, other) else {
+                return;
+            };
+            around.push(range);
+            if (other as usize) < self.key.len() {
+                turns.push((self.key[other as usize], other));
+            }
+        });
+        around.sort_unstable();
+        turns.sort_unstable();
+        turns.dedup();
+        let of_stack = turns
+            .iter()
+            .filter(|&&(_, other)| self.in_stack[other as usize])
+            .count();
+        // Only neighbours with keys below that of the one it goes before are in the way.
+        let room_before = |turn: usize| {
+            let limit = turns.get(turn).map_or(u64::MAX, |&(key, _)| key);
+            let before: Vec<(u64, u64)> = around
+                .iter()
+                .filter(|&&(.., key)| key < limit)
+                .map(|&(start, end, _)| (start, end))
+                .collect();
+            self.lowest(item, &before).is_some()
+        };
+        let (mut yes, mut no) = (of_stack, turns.len());
+        let fits = room_before(yes);
+        while fits && no - yes > 1 {
+            let middle = yes + (no - yes) / 2;
+            if room_before(middle) {
+                yes = middle;
+            } else {
+                no = middle;
+            }
+        }
+        let mut to = yes;
+        if failures > 1 {
+            let further = (turns.len() - to + 1) * failures.min(8);
+            to = to.saturating_sub(self.random.below(further as u64 + 1) as usize);
+            if self.random.below(8) == 0 {
+                to -= self.random.below(to as u64 / 4 + 1) as usize;
+            }
+            to = to.max(of_stack);
+        }
+        if (!fits || failures.is_multiple_of(4)) && self.repair_stack(item, failures) {
+            to = of_stack;
+        }
+        // A turn between those of the neighbours before and after; nobody else minds.
+        let before = to.checked_sub(1).map_or(0, |before| turns[before].0);
+        let after = turns.get(to).map_or(own.0, |&(key, _)| key);
+        if after - before < 2 {
+            self.spread_keys();
+            return; // It gets its turn when it is tried again.
+        }
+        self.key[i] = before + (after - before) / 2;
+        self.enqueue(item);
+    }
+
+    /// Places again whatever is queued, and what that disturbs.
+    fn settle(
+        &mut self,
+        neighbours: &mut Neighbours,
+        failed: &mut Vec<u32>,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<(), Stop> {
+        let mut around: Vec<(u64, u64)> = Vec::new();
+        let mut visits = 0;
+        while let Some(Reverse((key, item))) = self.queue.pop() {
+            let i = item as usize;
+            self.queued[i] = false;
+            around.clear();
+            visits += neighbours.visit(self.prepared, item, |other| {
+                if let Some((start, end, _)) = self.range_before((key, item), other) {
+                    around.push((start, end));
+                }
+            });
+            around.sort_unstable();
+            let old = self.start[i];
+            let new = self.lowest(item, &around).unwrap_or(UNPLACED);
+            if new == UNPLACED {
+                failed.push(item);
+            }
+            if new != old {
+                self.start[i] = new;
+                visits += self.disturb(neighbours, (key, item), old, new);
+            }
+            if visits >= VISITS_PER_STEP {
+                meter.charge(visits / VISITS_PER_STEP)?;
+                visits %= VISITS_PER_STEP;
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues the later neighbours that a change of place may move.
+    fn disturb(&mut self, neighbours: &mut Neighbours, own: (u64, u32), old: u64, new: u64) -> u64 {
+        let items = &self.prepared.problem.items;
+        let size = items[own.1 as usize].size;
+        let mut moved = Vec::new();
+        let visits = neighbours.visit(self.prepared, own.1, |other| {
+            let o = other as usize;
+            if o >= items.len() || (self.key[o], other) <= own || self.queued[o] {
+                return;
+            }
+            let start = self.start[o];
+            let freed_below = old < start;
+            let taken = new != UNPLACED
+                && start != UNPLACED
+                && new < start + items[o].size
+                && start < new + size;
+            if freed_below || taken {
+                moved.push(other);
+            }
+        });
+        for other in moved {
+            self.enqueue(other);
+        }
+        visits
+    }
+
+    fn enqueue(&mut self, item: u32) {
+        if !std::mem::replace(&mut self.queued[item as usize], true) {
+            self.queue.push(Reverse((self.key[item as usize], item)));
+        }
+    }
+
+    /// The range of a pin, or of an item that is placed and whose turn comes before `own`.
+    fn range_before(&self, own: (u64, u32), other: u32) -> Option<(u64, u64, u64)> {
+        let problem = self.prepared.problem;
+        let o = other as usize;
+        if o >= problem.items.len() {
+            let pin = problem.pins[o - problem.items.len()];
+            return Some((pin.start, pin.end, 0));
+        }
+        let start = self.start[o];
+        ((self.key[o], other) < own && start != UNPLACED)
+            .then(|| (start, start + problem.items[o].size, self.key[o]))
+    }
+
+    /// The lowest start of an item beside these ranges, which are sorted.
+    fn lowest(&self, item: u32, around: &[(u64, u64)]) -> Option<u64> {
+        let of = &self.prepared.problem.items[item as usize];
+        let windows = self.windows.of(of.usage).iter();
+        let mut starts = windows.filter_map(|&(low, high)| {
+            let request = Request {
+                size: of.size,
+                align: of.align,
+                no_straddle: self.prepared.problem.no_straddle,
+                low,
+                high,
+            };
+            let mut start = request.admitted(low)?;
+            for &(other, end) in around {
+                if other >= start.checked_add(of.size)? {
+                    break;
+                }
+                if end > start {
+                    start = request.admitted(end)?;
+                }
+            }
+            (start.checked_add(of.size)? <= high).then_some(start)
+        });
+        starts.next()
+    }
+
+    /// See `stack`; the members that moved are queued. Whether any has.
+    fn repair_stack(&mut self, item: u32, failures: usize) -> bool {
+        let old = self.stack.clone();
+        let prepared = self.prepared;
+        super::stack::open(prepared, &mut self.stack, item, failures, &mut self.random);
+        // Turns stay with the places in the stack.
+        let keys: Vec<u64> = old
+            .iter()
+            .map(|&member| self.key[member as usize])
+            .collect();
+        let mut changed = false;
+        for at in 0..old.len() {
+            let member = self.stack[at];
+            if member != old[at] {
+                changed = true;
+                self.key[member as usize] = keys[at];
+                self.enqueue(member);
+            }
+        }
+        changed
+    }
+
+    /// Makes room between the keys, without a change of the order.
+    fn spread_keys(&mut self) {
+        let mut order: Vec<u32> = (0..self.key.len() as u32).collect();
+        order.sort_unstable_by_key(|&item| (self.key[item as usize], item));
+        for (rank, &item) in order.iter().enumerate() {
+            self.key[item as usize] = (rank as u64 + 1) * KEY_GAP;
+        }
+        let queued: Vec<u32> = self.queue.drain().map(|Reverse((_, item))| item).collect();
+        for item in queued {
+            self.queue.push(Reverse((self.key[item as usize], item)));
+        }
+    }
+}

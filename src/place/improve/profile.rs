@@ -1,0 +1,154 @@
+//! What a search wants to know of every item: how long, how crowded, how far from the peak.
+
+use crate::place::prepared::Prepared;
+
+/// The profile of a problem.
+#[derive(Debug)]
+pub(super) struct Profile {
+    /// By item: bytes.
+    pub(super) size: Vec<u64>,
+    /// By item: how many points it covers.
+    pub(super) length: Vec<u32>,
+    /// By item: the greatest load over its life, in bytes.
+    pub(super) load: Vec<u64>,
+    /// By item: how many points its hull reaches to the left and to the right of the peak, if it
+    /// is live there.
+    pub(super) reach: Vec<Option<(u32, u32)>>,
+    /// By item: its first point.
+    pub(super) first: Vec<u32>,
+}
+
+impl Profile {
+    /// The profile of a problem; the peak is the first point of greatest load.
+    pub(super) fn new(prepared: &Prepared<'_>) -> Profile {
+        let items = &prepared.problem.items;
+        let points = prepared.points() as usize;
+        let mut change = vec![0_u64; points + 1];
+        for (i, item) in items.iter().enumerate() {
+            for run in prepared.life(i as u32) {
+                let (first, past) = (run.first as usize, run.last as usize + 1);
+                // Wrapping: the running sum is what counts, and it is never negative.
+                change[first] = change[first].wrapping_add(item.size);
+                change[past] = change[past].wrapping_sub(item.size);
+            }
+        }
+        let mut load = 0_u64;
+        let loads = change[..points].iter().map(|change| {
+            load = load.wrapping_add(*change);
+            load
+        });
+        let greatest = Greatest::new(loads);
+        let peak = greatest.first_greatest() as u32;
+
+        let mut profile = Profile {
+            size: Vec::with_capacity(items.len()),
+            length: Vec::with_capacity(items.len()),
+            load: Vec::with_capacity(items.len()),
+            reach: Vec::with_capacity(items.len()),
+            first: Vec::with_capacity(items.len()),
+        };
+        for (i, item) in items.iter().enumerate() {
+            let life = prepared.life(i as u32);
+            let (first, last) = (life[0].first, life[life.len() - 1].last);
+            let at_peak = life.iter().any(|r| r.first <= peak && peak <= r.last);
+            let most = life
+                .iter()
+                .map(|r| greatest.within(r.first as usize, r.last as usize));
+            profile.size.push(item.size);
+            profile
+                .length
+                .push(life.iter().map(|r| r.last - r.first + 1).sum());
+            profile.load.push(most.max().unwrap_or(0));
+            profile
+                .reach
+                .push(at_peak.then(|| (peak - first, last - peak)));
+            profile.first.push(first);
+        }
+        profile
+    }
+
+    pub(super) fn items(&self) -> u32 {
+        self.size.len() as u32
+    }
+}
+
+/// Range maxima over an array: a complete binary tree, the root at 1.
+struct Greatest {
+    nodes: Vec<u64>,
+    leaves: usize,
+}
+
+impl Greatest {
+    fn new(values: impl ExactSizeIterator<Item = u64>) -> Greatest {
+        let leaves = values.len();
+        let mut nodes = vec![0; leaves];
+        nodes.extend(values);
+        for at in (1..leaves).rev() {
+            nodes[at] = nodes[2 * at].max(nodes[2 * at + 1]);
+        }
+        Greatest { nodes, leaves }
+    }
+
+    fn first_greatest(&self) -> usize {
+        let values = &self.nodes[self.leaves..];
+        let most = values.iter().max();
+        most.and_then(|most| values.iter().position(|value| value == most))
+            .unwrap_or(0)
+    }
+
+    /// The greatest of the values from `first` to `last`.
+    fn within(&self, first: usize, last: usize) -> u64 {
+        let (mut lo, mut hi) = (first + self.leaves, last + self.leaves + 1);
+        let mut most = 0;
+        while lo < hi {
+            if lo % 2 == 1 {
+                most = most.max(self.nodes[lo]);
+                lo += 1;
+            }
+            if hi % 2 == 1 {
+                hi -= 1;
+                most = most.max(self.nodes[hi]);
+            }
+            (lo, hi) = (lo / 2, hi / 2);
+        }
+        most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::{Problem, testing};
+
+    #[test]
+    fn range_maxima_are_those_of_a_scan() {
+        arbtest::arbtest(|u| {
+            let values: Vec<u64> = u.arbitrary()?;
+            let greatest = Greatest::new(values.iter().copied());
+            if values.is_empty() {
+                return Ok(());
+            }
+            let last = u.int_in_range(0..=values.len() - 1)?;
+            let first = u.int_in_range(0..=last)?;
+            let want = values[first..=last].iter().max().copied();
+            assert_eq!(Some(greatest.within(first, last)), want);
+            let most = values.iter().max();
+            let want = values.iter().position(|v| Some(v) == most);
+            assert_eq!(Some(greatest.first_greatest()), want);
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn the_peak_divides_the_lives() {
+        let mut problem = Problem::default();
+        testing::add_item(&mut problem, 8, &[(0, 4)]);
+        testing::add_item(&mut problem, 4, &[(3, 9)]);
+        testing::add_item(&mut problem, 2, &[(6, 7), (12, 13)]);
+        let profile = Profile::new(&Prepared::new(&problem));
+        assert_eq!(profile.load, [12, 12, 6]);
+        // The points: {0, 1}, {1, 2}, {2}.
+        assert_eq!(profile.reach, [Some((0, 0)), Some((0, 1)), None]);
+        assert_eq!(profile.length, [1, 2, 2]);
+    }
+}
