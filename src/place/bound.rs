@@ -25,7 +25,9 @@ pub fn lower_bound(problem: &Problem) -> u64 {
 }
 
 fn beside_pins(problem: &Problem, loads: &Loads) -> u128 {
-    let mut by_start: Vec<usize> = (0..problem.pins.len()).collect();
+    // A pin of no bytes meets nothing, wherever it lies. // L10
+    let holds = |i: &usize| problem.pins[*i].start < problem.pins[*i].end;
+    let mut by_start: Vec<usize> = (0..problem.pins.len()).filter(holds).collect();
     by_start.sort_by_key(|&i| problem.pins[i].start);
     // (piece, pin's rank by start, whether it begins)
     let mut changes: Vec<(usize, usize, bool)> = Vec::new();

@@ -129,9 +129,10 @@ fn collective_limit(
             }
         }
     }
-    sum.checked_next_multiple_of(PAGE)
-        .ok_or_else(region_overflow)
-        .map(Some)
+    let limit = sum
+        .checked_next_multiple_of(PAGE)
+        .ok_or_else(region_overflow)?;
+    Ok(Some(limit).filter(|&limit| limit > 0))
 }
 
 fn region_overflow() -> Error {

@@ -23,9 +23,12 @@ pub(super) fn held_at(
     });
     // Pins that are held everywhere are obstacles of every function anyway, and those of callees
     // are not the caller's to pass on.
-    let own = |i: &usize| (visible.roots[*i].module, visible.roots[*i].function) == at;
+    let passed = |i: &usize| {
+        let root = visible.roots.get(*i);
+        root.is_some_and(|root| (root.module, root.function) == at && !root.is_owned())
+    };
     let pins = live_at(&visible.lives, index)
-        .filter(|i| own(i) && !visible.roots[*i].is_owned())
+        .filter(passed)
         .map(|i| visible.pins[i]);
     items.chain(pins).collect()
 }

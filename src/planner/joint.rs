@@ -64,8 +64,8 @@ impl JointRun {
 
 /// Groups that are placed together, and the window that they have.
 struct Batch {
-    /// The entry function whose groups they are.
-    function: String,
+    /// The first entry function whose groups they are, by position along the axis.
+    stretch: usize,
     /// Groups by dense id. // T
     groups: Vec<usize>,
     floor: u64,
@@ -99,6 +99,7 @@ pub(super) fn run(
     };
     let pinned = pinned(scene);
     let mut below = Ranges::default(); // What earlier functions hold, at every moment.
+    let mut limit = None;
     let mut stacked = floor; // The sum of the bounds of functions that all interfere.
     for batch in batches(scene, floor, capacity)? {
         let problem = problem(scene, &batch, &pinned, &below)?;
@@ -135,16 +136,7 @@ pub(super) fn run(
             0 if !scene.options.separate_functions => stacked + (bound - batch.floor),
             _ => stacked.max(bound),
         };
-        let function = run.functions.entry(batch.function.clone()).or_default();
-        function.hwm = function.hwm.max(placement.peak);
-        if let Some(limit) = own.collective_limit {
-            let real = placement.collective_real.unwrap_or(0);
-            function.collective = Some(CollectivePlan {
-                limit,
-                real,
-                hwm: batch.floor + real,
-            });
-        }
+        limit = limit.max(own.collective_limit);
         run.outside_region.extend(
             placement
                 .outside_region
@@ -154,7 +146,54 @@ pub(super) fn run(
         run.peak = run.peak.max(placement.peak);
     }
     run.bound = stacked;
+    run.functions = functions(scene, &run, limit);
     Ok(run)
+}
+
+/// The figures of each entry function: of the groups that live while it runs.
+fn functions(
+    scene: &Scene<'_>,
+    run: &JointRun,
+    limit: Option<u64>,
+) -> BTreeMap<String, JointFunction> {
+    let mut functions = BTreeMap::new();
+    for stretch in scene.epochs.stretches() {
+        let mut figures = JointFunction {
+            hwm: run.floor,
+            collective: None,
+        };
+        let mut real = None;
+        for (i, group) in scene.groups.all.iter().enumerate() {
+            let placed = run.addresses[i].filter(|_| group.pin.is_none() && group.bytes > 0);
+            let here = scene.group_lives[i]
+                .iter()
+                .any(|life| stretch.contains(life.first()));
+            let Some(start) = placed.filter(|_| here) else {
+                continue;
+            };
+            // Rounded once already, when it was placed.
+            let end = start + rounded(group.bytes, scene.options).unwrap_or(group.bytes);
+            figures.hwm = figures.hwm.max(end);
+            if group.usage == Usage::Collective {
+                let inside = if run.outside_region.contains(&i) {
+                    run.floor
+                } else {
+                    end
+                };
+                real = real.max(Some(inside - run.floor));
+            }
+        }
+        figures.collective = limit.zip(real).map(|(limit, real)| {
+            let real = real.next_multiple_of(PAGE);
+            CollectivePlan {
+                limit,
+                real,
+                hwm: run.floor + real,
+            }
+        });
+        functions.insert(stretch.name.clone(), figures);
+    }
+    functions
 }
 
 /// The groups that the host has pinned, with their lives; below the floor they meet nothing.
@@ -220,9 +259,8 @@ fn batches(scene: &Scene<'_>, floor: u64, capacity: Option<u64>) -> Result<Vec<B
             let what = format!("the slab of core {window}");
             return Err(Fault::Overflow { what }.into());
         };
-        let function = scene.epochs.stretches()[function].name.clone();
         batches.push(Batch {
-            function,
+            stretch: function,
             groups,
             floor,
             ceiling,
@@ -310,13 +348,25 @@ fn problem(
         }
         problem.lives.push(life);
     }
-    for (pin, life) in pinned {
-        for range in below.outside(*pin) {
+    // What other functions hold is in the way at every moment. // M4
+    let mut everywhere = below.clone();
+    let meets_batch = |life: &[Segment]| {
+        let stretch = &scene.epochs.stretches()[batch.stretch];
+        options.separate_functions || life.iter().all(|s| stretch.contains(s.first()))
+    };
+    everywhere.add(
+        pinned
+            .iter()
+            .filter(|(_, life)| !meets_batch(life))
+            .map(|(pin, _)| *pin),
+    );
+    for (pin, life) in pinned.iter().filter(|(_, life)| meets_batch(life)) {
+        for range in everywhere.outside(*pin) {
             problem.pins.push(range);
             problem.pin_lives.push(life.iter().copied());
         }
     }
-    for &range in below.all() {
+    for &range in everywhere.all() {
         problem.pins.push(range);
         problem.pin_lives.push(whole);
     }
@@ -352,7 +402,10 @@ fn collective_limit(scene: &Scene<'_>, items: &[Item]) -> Result<Option<u64>> {
                 let t = FlatIndex::new(t);
                 for access in function.uses(t).iter().chain(function.defs(t)) {
                     let group = scene.group_of((m, f), function.root(access.loc).0);
-                    if let Some(group) = group.filter(|g| g.usage == Usage::Collective) {
+                    let counts = |g: &&Group| {
+                        g.usage == Usage::Collective && g.fate == Fate::Shared && g.pin.is_none()
+                    };
+                    if let Some(group) = group.filter(counts) {
                         sum = sum.saturating_add(rounded(group.bytes, scene.options)?);
                     }
                 }
@@ -360,14 +413,11 @@ fn collective_limit(scene: &Scene<'_>, items: &[Item]) -> Result<Option<u64>> {
         }
         most = most.max(sum);
     }
-    most.checked_next_multiple_of(PAGE)
-        .map(Some)
-        .ok_or_else(|| {
-            Fault::Overflow {
-                what: "the computed size of the collective region".to_owned(),
-            }
-            .into()
-        })
+    let limit = most.checked_next_multiple_of(PAGE).ok_or_else(|| {
+        let what = "the computed size of the collective region".to_owned();
+        Error::from(Fault::Overflow { what })
+    })?;
+    Ok(Some(limit).filter(|&limit| limit > 0))
 }
 
 fn explain(scene: &Scene<'_>, batch: &Batch, problem: &Problem, unsolved: Unsolved) -> Error {
@@ -384,5 +434,5 @@ fn explain(scene: &Scene<'_>, batch: &Batch, problem: &Problem, unsolved: Unsolv
             Named::Item(item) => label(&scene.groups.all[batch.groups[item as usize]]),
             Named::Pin(_) => ("what other functions' groups hold".to_owned(), u32::MAX),
         })
-        .in_function(&batch.function)
+        .in_function(&scene.epochs.stretches()[batch.stretch].name)
 }

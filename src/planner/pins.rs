@@ -4,7 +4,10 @@
 //! module, a pin in `shared` or `debug` in every function of every module; a pinned candidate
 //! lives its own life in its own function. // L6b
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::calls::CallGraph;
+use super::ranges::Ranges;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Function, Lives, MemLocId, MemoryType, Module, Segment, Space, Usage};
 use crate::liveness::Liveness;
@@ -38,6 +41,7 @@ pub(super) struct Pins {
 /// The pins that one function sees in one space, with their lives there.
 #[derive(Default)]
 pub(super) struct VisiblePins {
+    /// The roots of the first pins; what follows is held by callees.
     pub roots: Vec<PinnedRoot>,
     pub pins: Vec<Pin>,
     pub lives: Lives,
@@ -108,6 +112,29 @@ impl Pins {
         })
     }
 
+    /// By call of a function: the bytes that pins hold somewhere below it, and nowhere else. Within
+    /// the callees they may take turns, so they are merged.
+    fn held_below(
+        &self,
+        (module, function): (usize, usize),
+        space: Space,
+        calls: &CallGraph,
+    ) -> BTreeMap<FlatIndex, Ranges> {
+        let mut held: BTreeMap<FlatIndex, Ranges> = BTreeMap::new();
+        for (callee, indices) in calls.below(function) {
+            let called = |p: &&PinnedRoot| (p.module, p.function) == (module, callee) && !p.owned;
+            let pins: Vec<Pin> = self
+                .seen_from(module, space)
+                .filter(called)
+                .map(|p| p.pin)
+                .collect();
+            for t in indices {
+                held.entry(t).or_default().add(pins.iter().copied());
+            }
+        }
+        held
+    }
+
     /// The pins that a function sees in a space, each with its life there: its own, those that
     /// are held everywhere, and at a call those that live somewhere below it. // L6b, L7
     ///
@@ -127,7 +154,7 @@ impl Pins {
         let seen = &modules[module].functions()[function];
         let whole = FlatIndex((seen.instructions().len() as u32).saturating_sub(1));
         let whole = Segment::new(FlatIndex(0), whole);
-        let mut storages = std::collections::BTreeSet::new();
+        let mut storages = BTreeSet::new();
         // The function's own pins first, so that a storage it shares keeps its own name here.
         let own = |p: &&PinnedRoot| (p.module, p.function) == (module, function);
         let others = self.seen_from(module, space).filter(|p| !own(p) && p.owned);
@@ -147,39 +174,44 @@ impl Pins {
             visible.roots.push(*root);
             visible.pins.push(root.pin);
         }
-        for (callee, indices) in calls.below(function) {
-            let called = |p: &&PinnedRoot| (p.module, p.function) == (module, callee) && !p.owned;
-            for root in self.seen_from(module, space).filter(called) {
-                visible
-                    .lives
-                    .push(indices.iter().filter_map(|&t| Segment::new(t, t)));
-                visible.roots.push(*root);
-                visible.pins.push(root.pin);
+        for (t, ranges) in self.held_below((module, function), space, calls) {
+            for &range in ranges.all() {
+                visible.lives.push(Segment::new(t, t));
+                visible.pins.push(range);
             }
         }
         if let Some((a, b)) = overlapping_pins(&visible.pins, &visible.lives) {
-            return Err(overlap(modules, seen, &visible.roots[a], &visible.roots[b]));
+            return Err(overlap(modules, seen, &visible, (a, b)));
         }
         Ok(visible)
     }
 }
 
-fn overlap(modules: &[Module], seen: &Function, a: &PinnedRoot, b: &PinnedRoot) -> Error {
-    let label = |p: &PinnedRoot| {
-        let home = &modules[p.module].functions()[p.function];
-        let name = home.label(p.loc);
-        if std::ptr::eq(home, seen) {
-            name
-        } else {
-            format!("{name} of {}", home.name())
+/// Two pins of a view that share bytes while both live.
+fn overlap(
+    modules: &[Module],
+    seen: &Function,
+    visible: &VisiblePins,
+    (a, b): (usize, usize),
+) -> Error {
+    let label = |i: usize| match visible.roots.get(i) {
+        Some(p) => {
+            let home = &modules[p.module].functions()[p.function];
+            let name = home.label(p.loc);
+            if std::ptr::eq(home, seen) {
+                name
+            } else {
+                format!("{name} of {}", home.name())
+            }
         }
+        None => "what a callee has pinned".to_owned(),
     };
     let fault = Fault::PinsOverlap {
-        start: b.pin.start,
-        end: b.pin.end,
+        start: visible.pins[b].start,
+        end: visible.pins[b].end,
         other: label(a),
-        other_start: a.pin.start,
-        other_end: a.pin.end,
+        other_start: visible.pins[a].start,
+        other_end: visible.pins[a].end,
     };
     Error::from(fault)
         .at_location(&label(b))

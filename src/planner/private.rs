@@ -103,10 +103,26 @@ pub(super) fn run(
         frame.problem.floor = floor;
         frame.problem.ceiling = capacity.unwrap_or(u64::MAX);
         if options.floor == Floor::Holes {
-            frame.problem.pins.clone_from(&visible.pins);
-            frame.problem.pin_lives.clone_from(&visible.lives);
+            // What callees hold is no part of the function's own bound.
+            let own = visible.roots.len();
+            frame.problem.pins.extend_from_slice(&visible.pins[..own]);
+            (0..own).for_each(|i| {
+                frame
+                    .problem
+                    .pin_lives
+                    .push(visible.lives.of(i).iter().copied())
+            });
         }
         loads.record(f, &frame, calls.calls_of(f));
+        if options.floor == Floor::Holes {
+            for i in visible.roots.len()..visible.pins.len() {
+                frame.problem.pins.push(visible.pins[i]);
+                frame
+                    .problem
+                    .pin_lives
+                    .push(visible.lives.of(i).iter().copied());
+            }
+        }
         let last = FlatIndex((functions[f].instructions().len() as u32).saturating_sub(1));
         for &range in inherited[f].all() {
             frame.problem.pins.push(range);
@@ -115,6 +131,11 @@ pub(super) fn run(
                 .pin_lives
                 .push(Segment::new(FlatIndex(0), last));
         }
+        debug_assert_eq!(
+            place::overlapping_pins(&frame.problem.pins, &frame.problem.pin_lives),
+            None,
+            "obstacles are disjoint at every moment"
+        );
         let solved = place::solve(
             &frame.problem,
             options.strategy,

@@ -31,6 +31,13 @@ impl EpochRange {
         }
     }
 
+    fn at_most(self, last: u32) -> EpochRange {
+        EpochRange {
+            first: self.first.min(last),
+            last: self.last.min(last),
+        }
+    }
+
     fn shifted(self, by: u32) -> EpochRange {
         EpochRange {
             first: self.first + by,
@@ -87,6 +94,7 @@ pub(crate) fn epochs(module: &Module, calls: &CallGraph) -> Result<Vec<Epochs>> 
 fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) -> Result<Epochs> {
     let function = &module.functions()[f];
     let components = components(function);
+    let reachable = reachable(function);
     let sites: BTreeMap<FlatIndex, usize> = calls
         .calls_of(f)
         .iter()
@@ -101,15 +109,18 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
     entered[components.of_block[0]] = Some((0, BlockId(0)));
     let mut exit: Option<(u32, BlockId)> = None;
     for component in components.topological() {
-        let Some((base, _)) = entered[component] else {
-            continue;
-        };
+        let base = entered[component].map_or(0, |(base, _)| base);
         let blocks = &components.blocks[component];
+        // What control never reaches runs in no epoch, but its accesses count as if it did; it
+        // neither adds barriers nor has a say in how many there are.
+        let runs = reachable[blocks[0].index()];
         let passes: Vec<BarrierPass> = blocks
             .iter()
             .flat_map(|&b| passes_of_block(function, f, b, &sites, done))
             .collect();
-        merge_passes(&mut epochs.barriers, base, &passes)?;
+        if runs {
+            merge_passes(&mut epochs.barriers, base, &passes)?;
+        }
         let end = base + passes.len() as u32;
         let whole = (components.is_cyclic(function, component) && !passes.is_empty()).then_some(
             EpochRange {
@@ -146,7 +157,7 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
             }
         }
         for &block in blocks {
-            if function.successors(block).is_empty() {
+            if function.successors(block).is_empty() && runs {
                 let (other, from) = *exit.get_or_insert((end, block));
                 if other != end {
                     let reason = format!(
@@ -157,12 +168,12 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
             }
             for &next in function.successors(block) {
                 let into = components.of_block[next.index()];
-                if into == component {
+                if into == component || (reachable[next.index()] && !runs) {
                     continue;
                 }
                 match entered[into] {
                     None => entered[into] = Some((end, block)),
-                    Some((other, from)) if other != end => {
+                    Some((other, from)) if other != end && runs => {
                         let reason = format!(
                             "{other} on the way from block {from} to block {next}, {end} from block {block}"
                         );
@@ -173,7 +184,25 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
             }
         }
     }
+    let last = epochs.barriers.len() as u32;
+    let ranges = epochs
+        .of_instruction
+        .iter_mut()
+        .chain(epochs.of_root.values_mut());
+    ranges.for_each(|range| *range = range.at_most(last));
     Ok(epochs)
+}
+
+/// The blocks that control can reach from the entry.
+fn reachable(function: &Function) -> Vec<bool> {
+    let mut reachable = vec![false; function.blocks().len()];
+    let mut open = vec![BlockId(0)];
+    while let Some(block) = open.pop() {
+        if !std::mem::replace(&mut reachable[block.index()], true) {
+            open.extend(function.successors(block));
+        }
+    }
+    reachable
 }
 
 fn touch(

@@ -31,6 +31,13 @@ pub(crate) struct Stretch {
     functions: Vec<Option<usize>>,
 }
 
+impl Stretch {
+    /// Whether an epoch of the axis is one of its own.
+    pub(crate) fn contains(&self, epoch: FlatIndex) -> bool {
+        (self.start..self.start + self.len).contains(&epoch.0)
+    }
+}
+
 impl Timeline {
     /// The axis of a program.
     ///

@@ -100,8 +100,10 @@ fn handovers(function: &Function, accesses: &Accesses, events: &Events) -> Vec<H
     let mut list = Vec::new();
     for i in 0..function.instructions().len() {
         for &(used, def) in function.in_place(FlatIndex::new(i)) {
-            let roots = function.memloc(used).view.is_none() && function.memloc(def).view.is_none();
-            if !roots || used == def {
+            let (from, to) = (function.memloc(used), function.memloc(def));
+            let roots = from.view.is_none() && to.view.is_none();
+            // Declared spaces: whether a pair is eligible is said by the program, not by a plan.
+            if !roots || used == def || from.space != to.space {
                 continue;
             }
             let index = i as u32;

@@ -236,6 +236,7 @@ fn handover(function: &Function, used: MemLocId, def: MemLocId, i: u32) -> bool 
     listed
         && root(used)
         && root(def)
+        && function.memloc(used).space == function.memloc(def).space
         && u.used(i)
         && u.count(i) == 1
         && !u.live(i).1
