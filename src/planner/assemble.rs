@@ -7,7 +7,7 @@ use super::engines::reuse_across_engines;
 use super::frame::rounded;
 use super::joint::JointRun;
 use super::private::SpaceRun;
-use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Skipped, Space};
+use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Skipped, Space, Usage};
 use crate::plan::{
     FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
 };
@@ -232,10 +232,24 @@ impl<'a> Place<'_, 'a> {
                     space: Space::Shared,
                     floor: run.floor,
                     hwm: own.map_or(run.floor, |own| own.hwm),
-                    cc: own.and_then(|own| own.collective),
+                    cc: own
+                        .and_then(|own| own.collective)
+                        .filter(|_| self.has_collective_member()),
                 }
             });
         private.chain(shared).collect()
+    }
+
+    /// Whether a candidate of this very function is part of a collective group. // P5
+    fn has_collective_member(&self) -> bool {
+        let scene = &self.planning.scene;
+        self.function().memloc_ids().any(|id| {
+            let group = scene.group_of((self.m, self.f), id);
+            self.function()
+                .memloc(id)
+                .is_candidate(scene.options.usage_mask)
+                && group.is_some_and(|g| g.fate == Fate::Shared && g.usage == Usage::Collective)
+        })
     }
 
     fn outside_notes(&self) -> Vec<String> {

@@ -196,21 +196,29 @@ fn functions(
     functions
 }
 
-/// The groups that the host has pinned, with their lives; below the floor they meet nothing.
+/// The groups that the host has pinned, with their lives; below the floor they meet nothing. What
+/// callers own is there at every moment, a pinned candidate in its epochs. // L6b
 fn pinned(scene: &Scene<'_>) -> Vec<(Pin, Vec<Segment>)> {
-    let groups = scene
-        .groups
-        .all
-        .iter()
-        .filter(|g| g.fate == Fate::Shared && g.bytes > 0);
-    let pinned = groups.filter_map(|g| {
-        let start = g.pin?;
+    let whole = Segment::new(
+        FlatIndex(0),
+        FlatIndex(scene.epochs.len().saturating_sub(1)),
+    );
+    let groups = scene.groups.all.iter().zip(&scene.group_lives);
+    let shared = groups.filter(|(g, _)| g.fate == Fate::Shared && g.bytes > 0);
+    let pinned = shared.filter_map(|(group, life)| {
+        let start = group.pin?;
+        let pin = Pin {
+            start,
+            end: start + group.bytes,
+        };
+        let own_life = matches!(group.usage, Usage::Internal | Usage::Collective);
         Some((
-            Pin {
-                start,
-                end: start + g.bytes,
+            pin,
+            if own_life {
+                life.clone()
+            } else {
+                whole.into_iter().collect()
             },
-            scene.epochs.life(g),
         ))
     });
     pinned.collect()

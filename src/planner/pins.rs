@@ -13,6 +13,7 @@ use crate::ir::{FlatIndex, Function, Lives, MemLocId, MemoryType, Module, Segmen
 use crate::liveness::Liveness;
 use crate::options::Options;
 use crate::place::{PAGE, Pin, overlapping_pins};
+use crate::shared::{Groups, Member};
 
 /// A pinned root, by position of its module and function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub(super) struct VisiblePins {
 }
 
 impl Pins {
-    pub(super) fn of(modules: &[Module], options: &Options) -> Pins {
+    pub(super) fn of(modules: &[Module], groups: &Groups, options: &Options) -> Pins {
         let mut all = Vec::new();
         for (m, module) in modules.iter().enumerate() {
             for (f, function) in module.functions().iter().enumerate() {
@@ -56,16 +57,22 @@ impl Pins {
                     let Some(start) = loc.pin.filter(|_| loc.memory == MemoryType::Dram) else {
                         continue;
                     };
+                    let member = Member {
+                        module: m as u32,
+                        function: f as u32,
+                        loc: MemLocId::new(i),
+                    };
+                    let space = groups.final_space(member, loc);
                     let owned = match loc.usage {
                         Usage::Weight | Usage::Constant => true,
-                        Usage::Input | Usage::Output => !options.reuse_io,
+                        Usage::Input | Usage::Output => !options.reuse_io || space == Space::Shared,
                         Usage::Internal | Usage::Collective => false,
                     };
                     all.push(PinnedRoot {
                         module: m,
                         function: f,
                         loc: MemLocId::new(i),
-                        space: loc.space,
+                        space,
                         pin: Pin {
                             start,
                             end: start + loc.bytes,

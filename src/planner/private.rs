@@ -113,7 +113,8 @@ pub(super) fn run(
                     .push(visible.lives.of(i).iter().copied())
             });
         }
-        loads.record(f, &frame, calls.calls_of(f));
+        let additive = options.floor == Floor::Hwm;
+        loads.record(f, &frame, if additive { calls.calls_of(f) } else { &[] });
         if options.floor == Floor::Holes {
             for i in visible.roots.len()..visible.pins.len() {
                 frame.problem.pins.push(visible.pins[i]);
@@ -219,9 +220,6 @@ impl Loads {
     fn record(&mut self, f: usize, frame: &Frame, calls: &[super::calls::CallSite]) {
         let problem = &frame.problem;
         self.own[f] = place::lower_bound(problem);
-        if !problem.pins.is_empty() {
-            return;
-        }
         for site in calls {
             let live: u64 = live_at(&problem.lives, site.index)
                 .map(|i| problem.items[i].size)

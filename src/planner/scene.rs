@@ -57,7 +57,7 @@ impl<'a> Scene<'a> {
             let functions = functions.collect::<Result<Vec<_>>>().map_err(here)?;
             analysed.push(ModuleScene { calls, functions });
         }
-        let pins = Pins::of(modules, options);
+        let pins = Pins::of(modules, &groups, options);
         let group_lives = groups.all.iter().map(|group| epochs.life(group)).collect();
         Ok(Scene {
             modules,

@@ -57,7 +57,7 @@ pub struct Epochs {
     /// By instruction: the epochs in which it may run. A barrier ends the epoch before it and
     /// counts as part of the next.
     pub of_instruction: Vec<EpochRange>,
-    /// The ids of the barriers passed, in order; a cycle's in layout order.
+    /// The ids of the barriers passed, in order; a cycle's by id.
     pub barriers: Vec<BarrierPass>,
     /// By (function position, root): the hull of the epochs of its accesses, callees included.
     pub of_root: BTreeMap<(usize, MemLocId), EpochRange>,
@@ -114,20 +114,22 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
         // What control never reaches runs in no epoch, but its accesses count as if it did; it
         // neither adds barriers nor has a say in how many there are.
         let runs = reachable[blocks[0].index()];
-        let passes: Vec<BarrierPass> = blocks
+        let mut passes: Vec<BarrierPass> = blocks
             .iter()
             .flat_map(|&b| passes_of_block(function, f, b, &sites, done))
             .collect();
+        let cyclic = components.is_cyclic(function, component);
+        if cyclic {
+            passes.sort_by_key(|pass| pass.id); // Which comes first, layout does not tell.
+        }
         if runs {
             merge_passes(&mut epochs.barriers, base, &passes)?;
         }
         let end = base + passes.len() as u32;
-        let whole = (components.is_cyclic(function, component) && !passes.is_empty()).then_some(
-            EpochRange {
-                first: base,
-                last: end,
-            },
-        );
+        let whole = (cyclic && !passes.is_empty()).then_some(EpochRange {
+            first: base,
+            last: end,
+        });
         for &block in blocks {
             let mut at = base;
             for t in function.block_range(block).map(FlatIndex) {

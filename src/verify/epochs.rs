@@ -48,17 +48,18 @@ impl Epochs {
             let base = entered[c].unwrap_or(0);
             let reachable = members.iter().any(|&b| graph.reachable(b));
             let mut here = base;
+            let mut passed: Vec<(u32, Option<u64>)> = Vec::new();
             for &block in members {
                 for i in graph.range(block) {
                     if is_barrier(i) {
                         let id = function.instructions()[FlatIndex(i).index()].id;
-                        epochs.ids.entry(here).or_default().push(id);
+                        passed.push((here, id));
                         here += 1;
                     }
                     let first = here;
                     if let Some(called) = callee(i) {
                         for (at, ids) in &called.ids {
-                            epochs.ids.entry(here + at).or_default().extend(ids);
+                            passed.extend(ids.iter().map(|&id| (here + at, id)));
                         }
                         here += called.last;
                         if called.uneven.is_some() {
@@ -74,6 +75,16 @@ impl Epochs {
                     epochs.of[i as usize] = (base, here);
                     epochs.cycling[i as usize] = true;
                 }
+            }
+            if *cyclic {
+                // Which comes first, layout does not tell: by id.
+                let mut ids: Vec<_> = passed.iter().map(|p| p.1).collect();
+                ids.sort_unstable();
+                passed.sort_unstable_by_key(|p| p.0);
+                passed.iter_mut().zip(ids).for_each(|(p, id)| p.1 = id);
+            }
+            for (at, id) in passed.into_iter().filter(|_| reachable) {
+                epochs.ids.entry(at).or_default().push(id);
             }
             epochs.last = epochs.last.max(here);
             for &block in members {

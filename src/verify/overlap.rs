@@ -243,7 +243,9 @@ fn frames(
 ) {
     let own = |s: usize, root: u32| {
         let put = layout.put(s, MemLocId(root));
-        put.filter(|put| put.space == space && put.hold != Hold::Always)
+        // What has no bytes meets nothing. // L10
+        let there = |put: &Put| put.space == space && put.start < put.end;
+        put.filter(|put| there(put) && put.hold != Hold::Always)
     };
     let runs = |s: usize, root: u32| own(s, root).map(|_| scopes[s].lives.of_root(MemLocId(root)));
     for (s, above) in held_above(calls, scopes, runs).into_iter().enumerate() {
