@@ -24,6 +24,25 @@ pub(super) struct Piece {
     pub open_end: bool,
 }
 
+impl Piece {
+    /// Whether `next`, which does not begin earlier, is part of the same run.
+    fn is_continued_by(&self, next: &Piece) -> bool {
+        let flows = next.first == self.last + 1 && self.open_end && next.open_start;
+        next.first <= self.last || flows
+    }
+
+    fn absorb(&mut self, next: &Piece) {
+        self.open_start |= next.first == self.first && next.open_start;
+        match next.last.cmp(&self.last) {
+            std::cmp::Ordering::Less => {}
+            std::cmp::Ordering::Equal => self.open_end |= next.open_end,
+            std::cmp::Ordering::Greater => {
+                (self.last, self.open_end) = (next.last, next.open_end);
+            }
+        }
+    }
+}
+
 /// What a walk found.
 pub(super) struct Life<'a> {
     descending: &'a [Piece],
@@ -113,8 +132,12 @@ impl<'a> Walker<'a> {
                 self.lowest_def()
             };
             let bare_entries = std::mem::take(&mut self.entries);
+            // What sees an entry is live from there; where control never leaves, only from the
+            // defs on. The two are walks of their own, or the one would lend its reach to the
+            // other. // L5, L6
+            let apart = endless && from_entry;
             self.seed(WANTED_FIRST, escapes, IN, FULL);
-            if endless {
+            if endless && !apart {
                 self.seed_endless(floor);
             }
             self.backward(IN, FULL, floor);
@@ -130,7 +153,17 @@ impl<'a> Walker<'a> {
             if !all_reached {
                 self.forward();
             }
-            self.cut(touches, all_reached, endless);
+            self.cut(touches, all_reached, endless && !apart);
+            if apart {
+                let seen_from_entry = std::mem::take(&mut self.pieces);
+                self.summarise(touches);
+                let floor = self.lowest_def();
+                self.seed_endless(floor);
+                self.backward(IN, FULL, floor);
+                self.forward();
+                self.cut(touches, false, true);
+                self.unite(seen_from_entry);
+            }
         }
         Life {
             descending: &self.pieces,
@@ -378,6 +411,20 @@ impl<'a> Walker<'a> {
         }
         self.close(&mut below);
         self.visited = visited;
+    }
+
+    /// Adds pieces of another walk over the same root; what overlaps, or flows on, is one piece.
+    fn unite(&mut self, mut others: Vec<Piece>) {
+        others.append(&mut self.pieces);
+        // Of pieces that begin together, one that is open comes first: it may join what is before.
+        others.sort_unstable_by_key(|piece| (piece.first, !piece.open_start, piece.last));
+        for piece in others {
+            match self.pieces.last_mut() {
+                Some(kept) if kept.is_continued_by(&piece) => kept.absorb(&piece),
+                _ => self.pieces.push(piece),
+            }
+        }
+        self.pieces.reverse(); // Descending, as `cut` leaves them.
     }
 
     fn close(&mut self, below: &mut Option<(u32, Open)>) {

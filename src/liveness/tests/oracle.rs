@@ -111,11 +111,17 @@ fn root_life(f: &Function, points: &Points, root: MemLocId) -> RootLife {
     let reached = fixpoint(n, |p, now| preds(p).any(|q| now[q] || at(q, is_def)));
     // Wanted before p: some path from p comes to a use or an exit without a full def.
     let wanted_after = |p: usize, now: &[bool]| {
-        points.succs[p].iter().any(|&s| now[s])
-            || escapes && (points.exits.contains(&p) || points.endless[p])
+        points.succs[p].iter().any(|&s| now[s]) || escapes && points.exits.contains(&p)
     };
     let wanted = fixpoint(n, |p, now| {
-        at(p, is_use) || wanted_after(p, now) && !at(p, is_full) || escapes && points.endless[p]
+        at(p, is_use) || wanted_after(p, now) && !at(p, is_full)
+    });
+    // Kept: control may get where it never leaves, with the bytes that are there at p.
+    let kept_after = |p: usize, now: &[bool]| {
+        escapes && (points.endless[p] || points.succs[p].iter().any(|&s| now[s]))
+    };
+    let kept = fixpoint(n, |p, now| {
+        escapes && points.endless[p] || kept_after(p, now) && !at(p, is_full)
     });
 
     let from_entry = (0..n).any(|p| {
@@ -134,8 +140,11 @@ fn root_life(f: &Function, points: &Points, root: MemLocId) -> RootLife {
         if life.unwritten_use.is_none() && at(p, is_use) && unwritten[p] {
             life.unwritten_use = Some(index);
         }
-        let live_in = wanted[p] && (reached[p] || from_entry);
-        let live_out = wanted_after(p, &wanted) && (reached[p] || at(p, is_def) || from_entry);
+        // What is only kept is so from the defs on, whatever sees an entry.
+        let live_in = wanted[p] && (reached[p] || from_entry) || kept[p] && reached[p];
+        let defined = reached[p] || at(p, is_def);
+        let live_out =
+            wanted_after(p, &wanted) && (defined || from_entry) || kept_after(p, &kept) && defined;
         if live_in || at(p, is_use) || at(p, is_def) {
             let flows = life.live_out.last() == Some(&true) && live_in;
             let first = match life.segments.pop_if(|_| flows) {
