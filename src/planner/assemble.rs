@@ -163,14 +163,9 @@ fn shared_digest(planning: &Planning<'_>) -> String {
 
 fn joint_notes(planning: &Planning<'_>) -> Vec<String> {
     let scene = &planning.scene;
-    let outside = planning
-        .shared
-        .iter()
-        .flat_map(|run| &run.outside_region)
-        .map(|&i| {
-            let (_, function) = home(scene.modules, scene.groups.all[i].owner);
-            outside_note(function, scene.groups.all[i].owner.loc)
-        });
+    let outside = planning.shared.iter().flat_map(|run| &run.outside_region);
+    let members = outside.flat_map(|&i| &scene.groups.all[i].members);
+    let outside = members.map(|&member| outside_note(home(scene.modules, member).1, member.loc));
     scene.groups.notes.iter().cloned().chain(outside).collect()
 }
 

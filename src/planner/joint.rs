@@ -31,13 +31,13 @@ pub(super) struct JointRun {
     pub bound: u64,
     /// The first byte of each group by position; `None` for those that have no address.
     pub addresses: Vec<Option<u64>>,
-    /// By entry function.
+    /// By name, those that hold a group.
     pub functions: BTreeMap<String, JointFunction>,
     /// Groups that did not fit in their collective region, by position.
     pub outside_region: Vec<usize>,
 }
 
-/// The groups of one entry function.
+/// The groups of one function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct JointFunction {
     /// One past the highest byte placed; the floor if nothing was.
@@ -150,48 +150,45 @@ pub(super) fn run(
     Ok(run)
 }
 
-/// The figures of each entry function: of the groups that live while it runs.
+/// The figures of each function: of the groups whose members are in it, on whatever core. With
+/// slabs, a region begins where its core's slab does, and `real` is the longest.
 fn functions(
     scene: &Scene<'_>,
     run: &JointRun,
     limit: Option<u64>,
 ) -> BTreeMap<String, JointFunction> {
-    let mut functions = BTreeMap::new();
-    for stretch in scene.epochs.stretches() {
-        let mut figures = JointFunction {
-            hwm: run.floor,
-            collective: None,
-        };
-        let mut real = None;
-        for (i, group) in scene.groups.all.iter().enumerate() {
-            let placed = run.addresses[i].filter(|_| group.pin.is_none() && group.bytes > 0);
-            let here = scene.group_lives[i]
-                .iter()
-                .any(|life| stretch.contains(life.first()));
-            let Some(start) = placed.filter(|_| here) else {
-                continue;
+    let slab = scene.options.shared_mib_per_core << 20;
+    let mut functions: BTreeMap<String, JointFunction> = BTreeMap::new();
+    for (i, group) in scene.groups.all.iter().enumerate() {
+        let placed = run.addresses[i].filter(|_| group.pin.is_none() && group.bytes > 0);
+        let Some(start) = placed else { continue };
+        let (module, function) = home(scene.modules, group.owner);
+        let figures = functions
+            .entry(function.name().to_owned())
+            .or_insert(JointFunction {
+                hwm: run.floor,
+                collective: None,
+            });
+        // Rounded once already, when it was placed.
+        let end = start + rounded(group.bytes, scene.options).unwrap_or(group.bytes);
+        figures.hwm = figures.hwm.max(end);
+        if let Some(limit) = limit.filter(|_| group.usage == Usage::Collective) {
+            let base = run.floor + slab * u64::from(module.core()); // A window's start, checked.
+            let outside = run.outside_region.contains(&i);
+            let real = if outside {
+                0
+            } else {
+                (end - base).next_multiple_of(PAGE)
             };
-            // Rounded once already, when it was placed.
-            let end = start + rounded(group.bytes, scene.options).unwrap_or(group.bytes);
-            figures.hwm = figures.hwm.max(end);
-            if group.usage == Usage::Collective {
-                let inside = if run.outside_region.contains(&i) {
-                    run.floor
-                } else {
-                    end
-                };
-                real = real.max(Some(inside - run.floor));
-            }
-        }
-        figures.collective = limit.zip(real).map(|(limit, real)| {
-            let real = real.next_multiple_of(PAGE);
-            CollectivePlan {
+            let none = CollectivePlan {
                 limit,
-                real,
-                hwm: run.floor + real,
-            }
-        });
-        functions.insert(stretch.name.clone(), figures);
+                real: 0,
+                hwm: base,
+            };
+            let region = figures.collective.get_or_insert(none);
+            region.real = region.real.max(real);
+            region.hwm = region.hwm.max(base + real);
+        }
     }
     functions
 }
