@@ -252,10 +252,19 @@ fn shared(facts: &Facts<'_, '_>) -> Truth {
             });
         }
     }
-    // A group of several functions counts in the first of them, or the sum would count it twice.
+    // A group of several functions counts in the first of them, or the sum would count it twice;
+    // there it meets every other group, each of which has another function to meet it in.
     let first_only = |function: u32, rects: &[Rect]| -> Vec<Rect> {
-        let first = |r: &&Rect| groups.list[r.owner as usize].life[0].0 == function;
-        rects.iter().filter(first).copied().collect()
+        let life = |r: &Rect| &groups.list[r.owner as usize].life;
+        let always = |r: &Rect| Rect {
+            first: 0,
+            last: u32::MAX.into(),
+            ..*r
+        };
+        let first = rects.iter().filter(|r| life(r)[0].0 == function);
+        first
+            .map(|r| if life(r).len() > 1 { always(r) } else { *r })
+            .collect()
     };
     let load = |candidates: &[Rect], pins: &[Rect]| {
         let loads = Loads {
