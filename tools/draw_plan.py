@@ -31,6 +31,7 @@ FILLS = {
     "weight": ("#9a8fc9", "#b3aada", "#8479b8"),
     "constant": ("#8d99a8", "#a9b3bf", "#748193"),
 }
+PAPER = "#ffffff"
 PEAK, BOUND, LOAD = "#c0392b", "#1e8449", INK
 
 
@@ -115,7 +116,7 @@ class Svg:
         self.parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="{FONT}"'
             f' font-size="13" fill="{INK}" role="img" aria-label="{escape(label)}">',
-            f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="#ffffff"/>',
+            f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="{PAPER}"/>',
             '<defs><pattern id="pins" width="8" height="8" patternUnits="userSpaceOnUse"'
             ' patternTransform="rotate(45)"><rect width="8" height="8" fill="#efedf7"/>'
             '<rect width="3" height="8" fill="#d5cfea"/></pattern></defs>',
@@ -135,9 +136,9 @@ class Svg:
     def path(self, d, color, width, extra=""):
         self.parts.append(f'<path d="{d}" fill="none" stroke="{color}" stroke-width="{width}"{extra}/>')
 
-    def text(self, x, y, words, size=13, color=INK, anchor="start", weight=400, turn=0, halo=False):
+    def text(self, x, y, words, size=13, color=INK, anchor="start", weight=400, turn=0, halo=""):
         turned = f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn else ""
-        ring = ' stroke="#ffffff" stroke-width="4" paint-order="stroke" stroke-linejoin="round"' if halo else ""
+        ring = f' stroke="{halo}" stroke-width="4" paint-order="stroke" stroke-linejoin="round"' if halo else ""
         self.parts.append(
             f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{color}" text-anchor="{anchor}"'
             f' font-weight="{weight}"{turned}{ring}>{escape(words)}</text>'
@@ -189,8 +190,8 @@ def draw(program, plan, core, space):
         x += width + BETWEEN
     if floor > 0:
         svg.rect(LEFT, bottom, WIDTH - LEFT - RIGHT, BAND, "url(#pins)", "pinned by the host, never moved")
-        words = f"pinned by the host: {human(floor)} of weights, caches and buffers below the floor, never moved"
-        svg.text((LEFT + WIDTH - RIGHT) / 2, bottom + BAND / 2 + 5, words, 12, "#4b4370", "middle", halo=True)
+        words = f"pinned by the host: {human(floor)} below the floor, never moved"
+        svg.text((LEFT + WIDTH - RIGHT) / 2, bottom + BAND / 2 + 5, words, 12, "#4b4370", "middle", halo=PAPER)
         svg.text(LEFT - 8, bottom + BAND + 4, "0", 12, FAINT, "end")
     svg.line(LEFT, bottom, WIDTH - RIGHT, bottom, INK, 1.5)
     levels(svg, y, peak, bound, floor)
@@ -203,13 +204,13 @@ def levels(svg, y, peak, bound, floor):
     right = WIDTH - RIGHT
     if peak == bound:
         svg.line(LEFT, y(peak), right, y(peak), PEAK, 1.8)
-        svg.text(right, y(peak) - 6, f"peak = lower bound +{human(peak - floor)}", 12, PEAK, "end", 600, halo=True)
+        svg.text(right, y(peak) - 6, f"peak = lower bound +{human(peak - floor)}", 12, PEAK, "end", 600, halo=PAPER)
         return
     svg.line(LEFT, y(peak), right, y(peak), PEAK, 1.8)
-    svg.text(right, y(peak) - 6, f"peak +{human(peak - floor)}", 12, PEAK, "end", 600, halo=True)
+    svg.text(right, y(peak) - 6, f"peak +{human(peak - floor)}", 12, PEAK, "end", 600, halo=PAPER)
     svg.line(LEFT, y(bound), right, y(bound), BOUND, 1.8, "7 4")
     # Below its line, so that two close levels stay legible.
-    svg.text(right, y(bound) + 16, f"lower bound +{human(bound - floor)}", 12, BOUND, "end", 600, halo=True)
+    svg.text(right, y(bound) + 16, f"lower bound +{human(bound - floor)}", 12, BOUND, "end", 600, halo=PAPER)
 
 
 def panel(svg, function, x, width, y, bottom, floor):
@@ -220,6 +221,7 @@ def panel(svg, function, x, width, y, bottom, floor):
         f'<tspan dx="10" font-size="12" font-weight="400" fill="{FAINT}">{described}</tspan></text>'
     )
     svg.rect(x, TOP, width, bottom - TOP, "#f7f8fa", extra=' fill-opacity="0.6"')
+    labels = []
     for number, (address, size, usage, name, segments) in enumerate(function.boxes):
         fill = FILLS.get(usage, FILLS["internal"])[(segments[0][0] // 3 + number) % 3 if segments else 0]
         top, height = y(address + size), y(address) - y(address + size)
@@ -228,12 +230,14 @@ def panel(svg, function, x, width, y, bottom, floor):
             title = f"{name}: {human(size)} at +{human(address - floor)}, live [{first}, {last}]"
             edge = ' stroke="#ffffff" stroke-width="0.7"' if height > 1.5 else ""
             svg.rect(x + first * unit, top, w, max(height, 0.6), fill, title, edge)
-            label(svg, x + first * unit, top, w, height, name)
+            labels.append((x + first * unit, top, w, height, name, fill))
     line = []
     for at, live in enumerate(function.load()):
         line.append(f"{'L' if line else 'M'}{x + at * unit:.1f} {y(floor + live):.1f}H{x + (at + 1) * unit:.1f}")
     svg.path("".join(line), "#ffffff", 3.2, ' stroke-opacity="0.75" stroke-linejoin="round"')
     svg.path("".join(line), LOAD, 1.3, ' stroke-linejoin="round"')
+    for at in labels:  # Last, so that nothing runs through them.
+        label(svg, *at)
     base = bottom + BAND
     for name, first, end, loops in function.blocks:
         if end == first:
@@ -247,14 +251,14 @@ def panel(svg, function, x, width, y, bottom, floor):
             svg.text((left + right) / 2, base + 24, words, 12, INK if loops else FAINT, "middle", 600 if loops else 400)
 
 
-def label(svg, x, y, width, height, name):
+def label(svg, x, y, width, height, name, ground):
     """The name, where the rectangle has room for it, lying or standing."""
     long = 6.1 * len(name) + 8
     if width >= long and height >= 13:
-        svg.text(x + width / 2, y + height / 2 + 4, name, 11, "#ffffff", "middle", 600)
+        svg.text(x + width / 2, y + height / 2 + 4, name, 11, "#ffffff", "middle", 600, halo=ground)
     elif height >= long and width >= 13:
         middle = x + width / 2 + 4
-        svg.text(middle, y + height / 2, name, 11, "#ffffff", "middle", 600, turn=-90)
+        svg.text(middle, y + height / 2, name, 11, "#ffffff", "middle", 600, turn=-90, halo=ground)
 
 
 def legend(svg, usages, pins):

@@ -25,6 +25,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Prove that a plan is right for its program.
     Verify(VerifyArgs),
+    /// Add to a plan the order that its re-used bytes need.
+    Deps(DepsArgs),
     /// Turn a program file into another format, or into normal form.
     Convert(ConvertArgs),
 }
@@ -37,9 +39,27 @@ pub struct PlanArgs {
     /// Where the plan goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    /// Also write the order that re-used bytes need (programs only).
+    #[arg(long)]
+    pub deps: bool,
     /// What is asked for.
     #[command(flatten)]
     pub options: OptionArgs,
+    /// How much is said.
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// `dramalloc deps`.
+#[derive(clap::Args)]
+pub struct DepsArgs {
+    /// The program (JSON); - is stdin.
+    pub program: PathBuf,
+    /// Its plan; - is stdin.
+    pub plan: PathBuf,
+    /// Where the plan with its dependences goes (.gz compresses); without it, or with -, to stdout.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
     /// How much is said.
     #[command(flatten)]
     pub talk: Talk,
@@ -174,6 +194,16 @@ impl OptionArgs {
                 .unwrap_or(default.shared_mib_per_core),
             ..default
         }
+    }
+
+    /// An option that this version would not honour, if one was typed.
+    pub fn unsupported(&self) -> Option<&'static str> {
+        if self.geometry == Some(Geometry::Unified) {
+            return Some("--geometry unified");
+        }
+        self.runtime_page
+            .is_some_and(|mib| mib > 0)
+            .then_some("--runtime-page")
     }
 
     /// Whether anything was typed.

@@ -6,7 +6,7 @@
 //! ```text
 //! args      what was typed, and the library's options
 //! input     a path, stdin, gzip: bytes
-//! plan, verify, convert: one file per subcommand
+//! plan, verify, deps, convert: one file per subcommand
 //! output    bytes to stdout, or to a file that is there whole or not at all
 //! progress  a bar, if someone is watching
 //! failure   what went wrong: a line on stderr, an exit status
@@ -14,6 +14,7 @@
 
 mod args;
 mod convert;
+mod deps;
 mod failure;
 mod input;
 mod output;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     let outcome = catch_unwind(|| match &args.command {
         Command::Plan(args) => plan::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Deps(args) => deps::run(args),
         Command::Convert(args) => convert::run(args),
     })
     .unwrap_or_else(|_| {

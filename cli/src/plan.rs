@@ -9,7 +9,8 @@ use dramalloc::format::{self, CsvFile};
 use dramalloc::verify::{Violation, verify, verify_raw_plan};
 use dramalloc::{Control, Floor, Options, Plan, Progress, Status};
 
-use crate::args::{OptionArgs, PlanArgs, Talk};
+use crate::args::{PlanArgs, Talk};
+use crate::deps;
 use crate::failure::{Failure, MOST_LINES, say_notes, tell};
 use crate::input::{self, Input};
 use crate::output;
@@ -17,37 +18,46 @@ use crate::progress::Bar;
 
 /// Runs the subcommand.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
+    if let Some(option) = args.options.unsupported() {
+        return Err(Failure::Bad(format!(
+            "{option} is not supported in this version"
+        )));
+    }
     let mut clock = Stages::new(&args.talk);
     let input = input::read(&args.file)?;
     let result = if input.is_json() {
-        plan_program(&input, &args.options, &args.talk, &mut clock)?
+        plan_program(&input, args, &mut clock)?
+    } else if args.deps {
+        return Err(Failure::file(
+            &input.name,
+            "rows have no order to add, --deps needs a program",
+        ));
     } else {
-        plan_raw(&input, &args.options, &args.talk, &mut clock)?
+        plan_raw(&input, args, &mut clock)?
     };
     output::write(args.output.as_deref(), &result)?;
     clock.stage("write");
     Ok(())
 }
 
-fn plan_program(
-    input: &Input,
-    typed: &OptionArgs,
-    talk: &Talk,
-    clock: &mut Stages,
-) -> Result<Vec<u8>, Failure> {
+fn plan_program(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8>, Failure> {
     let failed = |e: dramalloc::Error| Failure::library(&input.name, &e);
     let program = format::read_program(&input.bytes).map_err(failed)?;
     clock.stage("read");
-    let options = typed.options(Floor::Hwm);
-    let plan = supervised(&options, talk, |control| {
+    let options = args.options.options(Floor::Hwm);
+    let mut plan = supervised(&options, &args.talk, |control| {
         dramalloc::plan(&program, &options, control)
     })
     .map_err(failed)?;
     clock.stage("plan");
     proven(&input.name, &verify(&program, &plan))?;
     clock.stage("verify");
-    if !talk.quiet {
-        summarise(&plan, talk.verbose);
+    if args.deps {
+        deps::add(&program, &mut plan).map_err(failed)?;
+        clock.stage("deps");
+    }
+    if !args.talk.quiet {
+        summarise(&plan, args.talk.verbose);
     }
     let mut bytes = Vec::new();
     format::write_plan(&plan, &mut bytes).expect("memory takes every write");
@@ -81,23 +91,16 @@ fn summarise(plan: &Plan, verbose: bool) {
             tell("space", &line);
         }
     }
-    for note in plan.notes.iter().take(MOST_LINES) {
-        tell("note", note);
-    }
-    if plan.notes.len() > MOST_LINES {
-        tell(
-            "note",
-            &format!("and {} more", plan.notes.len() - MOST_LINES),
-        );
-    }
+    deps::say(plan);
+    say_notes(&plan.notes);
     if plan.needs_dependences {
-        let line = "bytes are re-used across engines; the plan needs dependences to order them";
+        let line = "bytes are re-used across engines; add --deps for the order that they need";
         tell("note", line);
     }
 }
 
 fn verdict(peak: u64, bound: u64, floor: u64, status: Status) -> String {
-    let quality = match (peak - floor, bound - floor) {
+    let quality = match (peak.saturating_sub(floor), bound.saturating_sub(floor)) {
         (0, _) => "nothing to place".to_owned(),
         _ if peak == bound => "equal to the lower bound".to_owned(),
         (_, 0) => format!("lower bound {bound}"),
@@ -109,25 +112,20 @@ fn verdict(peak: u64, bound: u64, floor: u64, status: Status) -> String {
     format!("peak {peak} bytes, {quality} ({status})")
 }
 
-fn plan_raw(
-    input: &Input,
-    typed: &OptionArgs,
-    talk: &Talk,
-    clock: &mut Stages,
-) -> Result<Vec<u8>, Failure> {
+fn plan_raw(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8>, Failure> {
     let failed = |e: dramalloc::Error| Failure::library(&input.name, &e);
     let file = CsvFile::read(&input.bytes).map_err(failed)?;
     clock.stage("read");
-    let options = typed.options(Floor::Holes); // F: a CSV's pins are obstacles.
+    let options = args.options.options(Floor::Holes); // F: a CSV's pins are obstacles.
     let problem = file.problem();
-    let plan = supervised(&options, talk, |control| {
+    let plan = supervised(&options, &args.talk, |control| {
         dramalloc::solve_raw(problem, &options, control)
     })
     .map_err(failed)?;
     clock.stage("plan");
     proven(&input.name, &verify_raw_plan(problem, &options, &plan))?;
     clock.stage("verify");
-    if !talk.quiet {
+    if !args.talk.quiet {
         tell("plan", &verdict(plan.peak, plan.bound, 0, plan.status));
         say_notes(file.notes());
     }

@@ -199,6 +199,18 @@ fn a_wrong_command_line_has_status_2_and_help_has_0() {
             "power of two",
         ),
         ("a limit below -1", "plan good --cc-limit -2", 2, "cc_limit"),
+        (
+            "what is not there yet",
+            "plan good --geometry unified",
+            2,
+            "not supported",
+        ),
+        (
+            "nor this",
+            "plan good --runtime-page 512",
+            2,
+            "not supported",
+        ),
         ("both quiet and verbose", "plan good -q -v", 2, "--quiet"),
         ("help", "--help", 0, "Exit status"),
         ("help of a command", "plan --help", 0, "--strategy"),

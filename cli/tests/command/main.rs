@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod convert;
+mod deps;
 mod harness;
 mod output;
 mod plan;
