@@ -9,7 +9,7 @@ use super::cancel::{Cancel, dram_cancel};
 use super::structs::{self, Versioned};
 use super::text::{dram_str, slice};
 use crate::control::{Control, Progress};
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Result};
 use crate::ir::{Function, MemLocId, Module, Space, UsageMask};
 use crate::options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
 use crate::place::Region;
@@ -373,17 +373,4 @@ pub(super) fn flag(parameter: &'static str, given: u32) -> Result<bool> {
 /// A number of which 0 means that nothing was said.
 pub(super) fn nonzero(given: u64) -> Option<u64> {
     (given != 0).then_some(given)
-}
-
-pub(super) fn read_program(_: &[u8]) -> Result<crate::ir::Program> {
-    Err(Fault::Unimplemented("program files").into())
-}
-pub(super) fn write_program(_: &crate::ir::Program, _: impl std::io::Write) -> Result<()> {
-    Err(Fault::Unimplemented("program files").into())
-}
-pub(super) fn read_plan(_: &[u8]) -> Result<crate::Plan> {
-    Err(Fault::Unimplemented("plan files").into())
-}
-pub(super) fn write_plan(_: &crate::Plan, _: impl std::io::Write) -> Result<()> {
-    Err(Fault::Unimplemented("plan files").into())
 }

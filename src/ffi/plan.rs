@@ -5,6 +5,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::at;
 use super::boundary::{Call, boundary};
 use super::error::{DRAM_UNKNOWN, dram_error};
 use super::function::{check_count, dram_function};
@@ -13,10 +14,10 @@ use super::memloc::{DRAM_NO_ADDRESS, skipped};
 use super::status::dram_status;
 use super::structs::{Out, OutStruct, Versioned};
 use super::text::{Writer, dram_str, dram_write_fn, slice, slice_mut};
-use super::{at, options};
 use crate::Plan;
 use crate::depend;
 use crate::error::{Error, Fault, Result};
+use crate::format;
 use crate::plan::{FunctionPlan, MemLocPlan};
 use crate::report::frame_profile;
 
@@ -294,7 +295,7 @@ pub unsafe extern "C" fn dram_plan_from_json(
         let plan_out = unsafe { Out::new(plan_out, ptr::null_mut(), "plan_out")? };
         // SAFETY: as this function's parameters say.
         let text = unsafe { slice(data, len, "data")? };
-        plan_out.set(PLANS.insert(Arc::new(PlanObject::new(options::read_plan(text)?))));
+        plan_out.set(PLANS.insert(Arc::new(PlanObject::new(format::read_plan(text)?))));
         Ok(())
     };
     // SAFETY: as this function's parameter says.
@@ -315,7 +316,7 @@ pub unsafe extern "C" fn dram_plan_to_json(
         let plan = call.get(plan, "plan")?;
         // SAFETY: as this function's parameters say.
         let writer = unsafe { Writer::new(write, user)? };
-        writer.document(|sink| options::write_plan(&plan.plan, sink))
+        writer.document(|sink| format::write_plan(&plan.plan, sink))
     };
     // SAFETY: as this function's parameter says.
     unsafe { boundary(error, body) }

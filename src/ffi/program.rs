@@ -25,6 +25,7 @@ use super::structs::{Out, OutStruct};
 use super::text::{Writer, dram_str, dram_write_fn, slice};
 use super::{at, options};
 use crate::error::{Error, Fault, Result};
+use crate::format;
 use crate::ir;
 use crate::plan::Plan;
 use crate::report::{Category, Verdict, hbm_usage};
@@ -269,7 +270,7 @@ pub unsafe extern "C" fn dram_program_from_json(
         let context = call.get(context, "context")?;
         // SAFETY: as this function's parameter says.
         let text = unsafe { slice(data, len, "data")? };
-        program_out.set(hand_out(context, options::read_program(text)?)?);
+        program_out.set(hand_out(context, format::read_program(text)?)?);
         Ok(())
     };
     // SAFETY: as this function's parameter says.
@@ -290,7 +291,7 @@ pub unsafe extern "C" fn dram_program_to_json(
         let program = call.get(program, "program")?.snapshot();
         // SAFETY: as this function's parameters say.
         let writer = unsafe { Writer::new(write, user)? };
-        writer.document(|sink| options::write_program(&program, sink))
+        writer.document(|sink| format::write_program(&program, sink))
     };
     // SAFETY: as this function's parameter says.
     unsafe { boundary(error, body) }

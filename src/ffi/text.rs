@@ -129,16 +129,12 @@ impl Writer {
     /// Lets `body` write, in large pieces.
     pub(super) fn document(
         mut self,
-        body: impl FnOnce(&mut dyn io::Write) -> Result<()>,
+        body: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
     ) -> Result<()> {
         let mut buffer = io::BufWriter::with_capacity(1 << 16, &mut self);
-        let result = body(&mut buffer);
-        let flushed = io::Write::flush(&mut buffer);
-        // A panic in `body` unwinds through the buffer, which then must not call the host; here it
-        // is empty or the host has refused it.
-        drop(buffer.into_parts());
-        self.outcome(flushed)?;
-        result
+        let written = body(&mut buffer).and_then(|()| io::Write::flush(&mut buffer));
+        drop(buffer);
+        self.outcome(written)
     }
 
     fn outcome(&self, written: io::Result<()>) -> Result<()> {

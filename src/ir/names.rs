@@ -11,21 +11,33 @@ use hashbrown::HashTable;
 pub(crate) struct Names {
     text: String,
     ends: Vec<usize>,
-    index: HashTable<u32>,
+    index: HashTable<Entry>,
 }
 
-fn hash(name: &str) -> u64 {
+/// A name's number, and enough of its hash to tell it from almost all others and to move it when
+/// the table grows: neither reads the text, which lies elsewhere.
+#[derive(Clone, Copy)]
+struct Entry {
+    hash: u32,
+    number: u32,
+}
+
+fn hash(name: &str) -> u32 {
     let mut hasher = DefaultHasher::new(); // SipHash with fixed keys.
     hasher.write(name.as_bytes());
-    hasher.finish()
+    hasher.finish() as u32
+}
+
+/// The table looks at the highest and the lowest bits of 64; Fibonacci hashing fills them all.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl Names {
     /// Makes room for `additional` names.
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.ends.reserve(additional);
-        let Self { text, ends, index } = self;
-        index.reserve(additional, |&i| hash(at(text, ends, i)));
+        self.index.reserve(additional, |entry| spread(entry.hash));
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -38,30 +50,33 @@ impl Names {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
-        self.index
-            .find(hash(name), |&i| self.get(i) == name)
-            .copied()
+        let hash = hash(name);
+        let same = |entry: &Entry| entry.hash == hash && self.get(entry.number) == name;
+        self.index.find(spread(hash), same).map(|e| e.number)
     }
 
     /// The number of `name`, and whether it is new.
     pub(crate) fn intern(&mut self, name: &str) -> (u32, bool) {
         let Self { text, ends, index } = self;
-        let hashed = hash(name);
-        if let Some(&i) = index.find(hashed, |&i| at(text, ends, i) == name) {
-            return (i, false);
+        let hash = hash(name);
+        let same = |entry: &Entry| entry.hash == hash && at(text, ends, entry.number) == name;
+        if let Some(entry) = index.find(spread(hash), same) {
+            return (entry.number, false);
         }
-        let new = u32::try_from(ends.len()).expect("fewer than 2^32 names");
+        let number = u32::try_from(ends.len()).expect("fewer than 2^32 names");
         text.push_str(name);
         ends.push(text.len());
-        index.insert_unique(hashed, new, |&i| hash(at(text, ends, i)));
-        (new, true)
+        let entry = Entry { hash, number };
+        index.insert_unique(spread(hash), entry, |entry| spread(entry.hash));
+        (number, true)
     }
 
     /// Forgets every name from number `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         for i in (len..self.ends.len()).rev() {
-            let hashed = hash(at(&self.text, &self.ends, i as u32));
-            if let Ok(entry) = self.index.find_entry(hashed, |&j| j as usize == i) {
+            let hash = hash(at(&self.text, &self.ends, i as u32));
+            let same = |entry: &Entry| entry.number as usize == i;
+            if let Ok(entry) = self.index.find_entry(spread(hash), same) {
                 entry.remove();
             }
         }

@@ -1,6 +1,6 @@
 //! Runs through the table: plans, allocations, proofs, raw problems, files.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
 
 use super::super::error::{dram_error, dram_holder, dram_no_room};
@@ -11,6 +11,7 @@ use super::super::plan::{
     dram_space_info,
 };
 use super::super::problem::{dram_interval, dram_problem, dram_problem_result};
+use super::super::report::dram_violation;
 use super::super::status::dram_status;
 use super::super::text::dram_str;
 use super::{Host, api, fails, ok, sized};
@@ -235,6 +236,87 @@ fn dependences_order_engines_that_share_bytes() {
         [(0, 1, 0), (1, 2, 2)],
         "the value flows, then b takes its bytes"
     );
+}
+
+/// Text that a call wrote.
+unsafe extern "C" fn append(user: *mut c_void, data: *const c_char, len: usize) -> i32 {
+    // SAFETY: the test hands over a buffer; the data is readable.
+    unsafe {
+        let data = super::super::text::slice(data.cast::<u8>(), len, "data").unwrap();
+        (*user.cast::<Vec<u8>>()).extend_from_slice(data);
+    }
+    0
+}
+
+#[test]
+fn programs_and_plans_survive_their_files_and_a_right_plan_is_proven() {
+    let (host, _) = chain();
+    let plan = plan(&host);
+    let (mut program_again, mut plan_again, mut report) = (null_mut(), null_mut(), null_mut());
+    let mut text: [Vec<u8>; 4] = Default::default();
+    let mut count = 9;
+    // SAFETY: buffers and outputs are locals.
+    unsafe {
+        let [a, b, c, d] = &mut text;
+        let user = |buffer: *mut Vec<u8>| buffer.cast::<c_void>();
+        ok(|e| (api().program_to_json)(host.program, Some(append), user(a), e));
+        ok(|e| (api().plan_to_json)(plan, Some(append), user(b), e));
+        let read = api().program_from_json;
+        ok(|e| read(host.context, a.as_ptr(), a.len(), &mut program_again, e));
+        ok(|e| (api().plan_from_json)(b.as_ptr(), b.len(), &mut plan_again, e));
+        ok(|e| (api().program_to_json)(program_again, Some(append), user(c), e));
+        ok(|e| (api().plan_to_json)(plan_again, Some(append), user(d), e));
+        ok(|e| (api().program_verify)(program_again, plan_again, &mut report, e));
+        ok(|e| (api().report_count)(report, &mut count, e));
+        (api().report_free)(report);
+        (api().plan_free)(plan);
+        (api().plan_free)(plan_again);
+        let said = fails(dram_status::InvalidArgument, |e| {
+            read(host.context, a.as_ptr(), a.len() - 5, &mut program_again, e)
+        });
+        assert!(program_again.is_null(), "{said}");
+    }
+    assert_eq!(count, 0, "no violations");
+    let [a, b, c, d] = text.map(|text| String::from_utf8(text).unwrap());
+    assert_eq!((a, b), (c, d));
+}
+
+#[test]
+fn a_wrong_plan_is_reported_with_names() {
+    let (host, _) = chain();
+    let plan = plan(&host);
+    let mut text: Vec<u8> = Vec::new();
+    let (mut wrong, mut report, mut count) = (null_mut(), null_mut(), 0);
+    let mut violation: dram_violation = sized();
+    let mut name = dram_str::EMPTY;
+    // SAFETY: buffers and outputs are locals; text is read before its owner is freed.
+    unsafe {
+        ok(|e| (api().plan_to_json)(plan, Some(append), (&raw mut text).cast(), e));
+        // b moves onto its neighbours.
+        let json = String::from_utf8(text).unwrap();
+        let json = json.replace("\"address\":4096", "\"address\":0");
+        let json = json.replace("\"address\": 4096", "\"address\": 0");
+        ok(|e| (api().plan_from_json)(json.as_ptr(), json.len(), &mut wrong, e));
+        ok(|e| (api().program_verify)(host.program, wrong, &mut report, e));
+        ok(|e| (api().report_count)(report, &mut count, e));
+        assert!(count > 0);
+        let mut names = Vec::new();
+        for position in 0..count {
+            ok(|e| (api().report_violation)(report, position, &mut violation, e));
+            assert!(violation.message.len > 0);
+            if violation.kind.read("").unwrap() == "overlap" {
+                ok(|e| (api().report_location)(report, position, 0, &mut name, e));
+                names.push(name.read("").unwrap().to_owned());
+            }
+        }
+        assert!(
+            names.iter().any(|name| name == "a" || name == "b"),
+            "{names:?}"
+        );
+        (api().report_free)(report);
+        (api().plan_free)(plan);
+        (api().plan_free)(wrong);
+    }
 }
 
 #[test]
