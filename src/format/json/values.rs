@@ -176,7 +176,7 @@ pub(crate) struct Version1;
 
 impl<'de> Deserialize<'de> for Version1 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Version1, D::Error> {
-        match Number::deserialize(deserializer)?.0 {
+        match Small::deserialize(deserializer)?.0 {
             1 => Ok(Version1),
             other => {
                 let message = format!("this is version {other}; only version 1 can be read");
