@@ -7,6 +7,8 @@
 mod copies;
 mod passes;
 mod run;
+#[cfg(test)]
+mod tests;
 
 pub use passes::{Pass, PipelineOptions};
 pub use run::{PassReport, PipelineReport};

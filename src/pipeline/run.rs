@@ -204,6 +204,7 @@ impl Run<'_> {
             Pass::SyncSharedAllocations => self.planning.sync()?,
             Pass::AntiDependencyAnalyzerPostSharedDram => {
                 self.order()?;
+                self.races(control)?;
             }
             Pass::LncVerifier => self.verify_cores()?,
             Pass::HbmUsage => self.hbm_usage()?,
@@ -226,12 +227,24 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Groups of several cores on the same bytes are an error, races of the program a warning. // D3
+    fn races(&mut self, control: &Control<'_>) -> Result<()> {
+        let plan = self.planning.assemble();
+        let races = depend::across_cores(self.source, &plan, &plan.options, control.shared)?;
+        let sentences = races
+            .into_iter()
+            .map(|(name, race)| format!("{name}: {race}"));
+        self.report.warnings.extend(sentences);
+        Ok(())
+    }
+
     /// The final placement is one that all cores agree on; what nothing has placed is reported.
     fn verify_cores(&mut self) -> Result<()> {
         let (unplaced, wrong) = self.violations();
+        let sentence = |v: Violation| format!("{}: {}", v.locations.join(", "), v.message);
         self.report
             .warnings
-            .extend(unplaced.into_iter().map(|v| v.message));
+            .extend(unplaced.into_iter().map(sentence));
         refuse(&wrong)
     }
 

@@ -292,7 +292,7 @@ impl<'a> Place<'_, 'a> {
                 false => loc.bytes,
             },
             pinned: loc.pin.is_some(),
-            shared: shared && self.planning.shared.is_some(),
+            shared: shared && self.is_marked(member, group),
             owner: group
                 .filter(|_| shared)
                 .map(|g| self.owner(&scene.groups.all[g])),
@@ -304,6 +304,12 @@ impl<'a> Place<'_, 'a> {
         }
     }
 
+    /// The shared run marks owners, sync their copies. // M2
+    fn is_marked(&self, member: Member, group: Option<usize>) -> bool {
+        let owns = group.is_some_and(|g| self.planning.scene.groups.all[g].owner == member);
+        self.planning.shared.is_some() && (owns || self.planning.synced)
+    }
+
     fn owner(&self, group: &Group) -> Owner {
         let (module, function) = home(self.planning.scene.modules, group.owner);
         Owner {
@@ -313,6 +319,9 @@ impl<'a> Place<'_, 'a> {
     }
 
     fn shared_address(&self, member: Member, group: usize) -> Option<u64> {
+        if let Some(pin) = self.function().memloc(member.loc).pin {
+            return Some(pin);
+        }
         let run: &JointRun = self.planning.shared.as_ref()?;
         let owner = self.planning.scene.groups.all[group].owner;
         if owner != member && !self.planning.synced {

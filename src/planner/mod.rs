@@ -25,9 +25,9 @@ mod scene;
 mod tests;
 
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result};
 use crate::ir::{Module, Placed, Program, Space};
-use crate::options::Options;
+use crate::options::{Geometry, Options};
 use crate::plan::{ModulePlan, Plan};
 use crate::shared;
 pub(crate) use calls::CallGraph;
@@ -77,6 +77,12 @@ impl<'a> Planning<'a> {
         control: &Control<'_>,
     ) -> Result<Planning<'a>> {
         options.validate()?;
+        if options.geometry == Geometry::Unified {
+            return Err(Fault::Unimplemented("one address range per core").into());
+        }
+        if options.runtime_page > 0 {
+            return Err(Fault::Unimplemented("the runtime page").into());
+        }
         let scene = Scene::of(modules, options, control.shared)?;
         let none = || modules.iter().map(|_| None).collect();
         Ok(Planning {

@@ -1,0 +1,224 @@
+//! Random programs through the whole pipeline, and what each pass is for.
+
+use super::*;
+use crate::ir::{
+    Extent, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Module, Operand, Space,
+};
+use crate::testing::{self, Shape};
+use crate::verify::verify;
+
+fn run(program: &mut Program, choices: &PipelineOptions, options: &Options) -> PipelineReport {
+    let pipeline = Pipeline::new(choices).expect("valid choices");
+    pipeline
+        .run(program, options, &mut Control::default())
+        .unwrap_or_else(|e| panic!("{e}\n{program:#?}"))
+}
+
+#[test]
+fn random_programs_pass_with_every_pass_verified() {
+    let choices = PipelineOptions {
+        verify_each: true,
+        dram_rotation: true,
+        ..PipelineOptions::default()
+    };
+    for (shape, seeds) in [
+        (Shape::single_core(), 0..200),
+        (Shape::many_cores(), 0..200),
+    ] {
+        testing::for_each_seed(seeds, |u| {
+            let mut program = testing::program(u, &shape)?;
+            let report = run(&mut program, &choices, &Options::default());
+            assert_eq!(verify(&program, &report.plan), [], "{program:#?}");
+            for (module, planned) in program.modules().iter().zip(&report.plan.modules) {
+                for (function, planned) in module.functions().iter().zip(&planned.functions) {
+                    for (loc, planned) in function.memlocs().iter().zip(&planned.memlocs) {
+                        let stored = loc.placed().expect("every location was decided");
+                        assert_eq!(stored.address, planned.address);
+                        assert_eq!(stored.is_shared_post_dram_alloc, planned.shared);
+                    }
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+fn bytes(name: &str, bytes: u64) -> MemLocSpec<'_> {
+    MemLocSpec {
+        name,
+        extent: Some(Extent::Bytes(bytes)),
+        ..Default::default()
+    }
+}
+
+fn one_function(build: impl FnOnce(&mut Function)) -> Program {
+    let mut function = Function::new("main");
+    build(&mut function);
+    let mut module = Module::new("m", 0);
+    module.add_function(function).expect("the only one");
+    let mut program = Program::new("p");
+    program.add_module(module).expect("the only one");
+    program
+}
+
+#[test]
+fn a_copy_onto_itself_is_elided() {
+    let mut program = one_function(|f| {
+        f.add_memlocs(&[bytes("a", 4096), bytes("b", 4096)])
+            .unwrap();
+        let (a, b) = ([Operand::from(MemLocId(0))], [Operand::from(MemLocId(1))]);
+        let plain = InstructionSpec {
+            op: "x",
+            ..Default::default()
+        };
+        f.add_instruction(&InstructionSpec { defs: &a, ..plain })
+            .unwrap();
+        f.add_instruction(&InstructionSpec {
+            kind: Kind::DmaCopy,
+            uses: &a,
+            defs: &b,
+            in_place: &[(MemLocId(0), MemLocId(1))],
+            ..plain
+        })
+        .unwrap();
+        f.add_instruction(&InstructionSpec { uses: &b, ..plain })
+            .unwrap();
+    });
+    let report = run(
+        &mut program,
+        &PipelineOptions::default(),
+        &Options::default(),
+    );
+    let function = &program.modules()[0].functions()[0];
+    assert_eq!(report.copies_elided, 1);
+    assert!(function.is_elided(crate::ir::FlatIndex(1)));
+    assert!(!function.is_elided(crate::ir::FlatIndex(0)));
+}
+
+/// Two engines take turns: first fit re-uses the bytes that have just died, on the other engine.
+fn turns(count: u32) -> Program {
+    one_function(|f| {
+        for i in 0..count {
+            let loc = [Operand::from(
+                f.add_memloc(&bytes(&format!("t{i}"), 4096)).unwrap(),
+            )];
+            let spec = InstructionSpec {
+                op: "x",
+                engine: i % 2,
+                ..Default::default()
+            };
+            f.add_instruction(&InstructionSpec { defs: &loc, ..spec })
+                .unwrap();
+            f.add_instruction(&InstructionSpec { uses: &loc, ..spec })
+                .unwrap();
+        }
+    })
+}
+
+#[test]
+fn rotation_spends_bytes_to_save_edges() {
+    let rotate = PipelineOptions {
+        dram_rotation: true,
+        ..PipelineOptions::default()
+    };
+    let report = run(&mut turns(64), &rotate, &Options::default());
+    let rotation = report.rotation.expect("the pass ran");
+    assert!(rotation.edges_after < rotation.edges_before, "{rotation:?}");
+    assert_eq!(rotation.edges_after, 0, "64 pages fit in 8 GiB");
+    assert_eq!(rotation.bytes_spent, 63 * 4096);
+    let within = PipelineOptions {
+        dram_rotation_size: -1,
+        ..rotate
+    };
+    let report = run(&mut turns(64), &within, &Options::default());
+    assert_eq!(report.rotation.expect("the pass ran").bytes_spent, 0);
+}
+
+#[test]
+fn without_an_allocator_the_verifier_reports_what_has_no_address() {
+    let choices = PipelineOptions {
+        disable_dram_allocation: true,
+        ..PipelineOptions::default()
+    };
+    let report = run(&mut turns(2), &choices, &Options::default());
+    assert_eq!(report.warnings.len(), 2, "{:?}", report.warnings);
+    assert!(report.warnings[0].contains("t0"), "{:?}", report.warnings);
+}
+
+#[test]
+fn a_failing_pass_is_named_and_changes_nothing() {
+    let mut program = turns(2);
+    let before = program.clone();
+    let pipeline = Pipeline::new(&PipelineOptions::default()).unwrap();
+    let tight = Options {
+        capacity: Some(4095),
+        ..Options::default()
+    };
+    let error = pipeline
+        .run(&mut program, &tight, &mut Control::default())
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("pass coloring_allocator_dram"),
+        "{error}"
+    );
+    assert_eq!(program, before);
+    let choices = PipelineOptions {
+        extra_bytes: 8192,
+        ..PipelineOptions::default()
+    };
+    let options = Options {
+        capacity: Some(8192),
+        ..Options::default()
+    };
+    let error = Pipeline::new(&choices)
+        .unwrap()
+        .run(&mut program, &options, &mut Control::default())
+        .unwrap_err();
+    assert!(error.to_string().contains("pass hbm_usage"), "{error}");
+    assert!(error.to_string().contains("8192 extra"), "{error}");
+    assert_eq!(program, before);
+}
+
+#[test]
+fn one_module_becomes_one_per_core_with_one_address() {
+    let mut program = one_function(|f| {
+        let shared = MemLocSpec {
+            space: Space::Shared,
+            ..bytes("s", 8192)
+        };
+        f.add_memlocs(&[shared, bytes("a", 4096)]).unwrap();
+        let both = [Operand::from(MemLocId(0)), Operand::from(MemLocId(1))];
+        let spec = InstructionSpec {
+            op: "x",
+            ..Default::default()
+        };
+        f.add_instruction(&InstructionSpec {
+            defs: &both,
+            ..spec
+        })
+        .unwrap();
+        f.add_instruction(&InstructionSpec {
+            uses: &both,
+            ..spec
+        })
+        .unwrap();
+    });
+    let choices = PipelineOptions {
+        cores: 4,
+        ..PipelineOptions::default()
+    };
+    let report = run(&mut program, &choices, &Options::default());
+    assert_eq!(program.modules().len(), 4);
+    let address = |m: usize| {
+        program.modules()[m].functions()[0]
+            .memloc(MemLocId(0))
+            .address()
+    };
+    assert!((1..4).all(|m| address(m) == address(0) && address(0).is_some()));
+    // Every core writes the whole buffer in one epoch: the program's race.
+    assert!(
+        report.warnings.iter().any(|w| w.contains('s')),
+        "{:?}",
+        report.warnings
+    );
+}
