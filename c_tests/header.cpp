@@ -5,5 +5,6 @@
 int dram_header_is_usable() {
   dram_options options = dram_options();
   options.struct_size = sizeof options;
-  return dram_text("x").len == 1 && options.capacity == 0;
+  const dram_str text = {"x", 1};
+  return text.len == 1 && options.capacity == 0;
 }

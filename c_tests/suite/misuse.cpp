@@ -20,7 +20,7 @@ void every_program_call_refuses(dram_program *program) {
   dram_module *module = nullptr;
   dram_plan *plan = nullptr;
   std::uint32_t count = 1;
-  EXPECT_EQ(api()->program_add_module(program, dram_text("m"), 0, &module, nullptr), DRAM_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(api()->program_add_module(program, dram::str("m"), 0, &module, nullptr), DRAM_STATUS_INVALID_ARGUMENT);
   EXPECT_EQ(api()->program_module_count(program, &count, nullptr), DRAM_STATUS_INVALID_ARGUMENT);
   EXPECT_EQ(count, 0u) << "outputs are written on failure too";
   EXPECT_EQ(api()->program_module(program, 0, &module, nullptr), DRAM_STATUS_INVALID_ARGUMENT);
@@ -47,13 +47,13 @@ TEST(Misuse, FreedTwiceAndUsedAfter) {
   dram_context *context = nullptr;
   dram_program *program = nullptr;
   ASSERT_EQ(api()->context_new(&context, nullptr), DRAM_STATUS_OK);
-  ASSERT_EQ(api()->program_new(context, dram_text("p"), &program, nullptr), DRAM_STATUS_OK);
+  ASSERT_EQ(api()->program_new(context, dram::str("p"), &program, nullptr), DRAM_STATUS_OK);
   EXPECT_EQ(api()->program_free(program), DRAM_STATUS_OK);
   EXPECT_EQ(api()->program_free(program), DRAM_STATUS_INVALID_ARGUMENT);
   every_program_call_refuses(program);
   // A new object in the same place is not the old one.
   dram_program *other = nullptr;
-  ASSERT_EQ(api()->program_new(context, dram_text("q"), &other, nullptr), DRAM_STATUS_OK);
+  ASSERT_EQ(api()->program_new(context, dram::str("q"), &other, nullptr), DRAM_STATUS_OK);
   EXPECT_NE(other, program);
   every_program_call_refuses(program);
   EXPECT_EQ(api()->context_free(context), DRAM_STATUS_OK);
@@ -65,9 +65,9 @@ TEST(Misuse, ChildrenDieWithTheirParents) {
   dram_module *module = nullptr;
   dram_function *function = nullptr;
   ASSERT_EQ(api()->context_new(&context, nullptr), DRAM_STATUS_OK);
-  ASSERT_EQ(api()->program_new(context, dram_text("p"), &program, nullptr), DRAM_STATUS_OK);
-  ASSERT_EQ(api()->program_add_module(program, dram_text("m"), 0, &module, nullptr), DRAM_STATUS_OK);
-  ASSERT_EQ(api()->module_add_function(module, dram_text("f"), &function, nullptr), DRAM_STATUS_OK);
+  ASSERT_EQ(api()->program_new(context, dram::str("p"), &program, nullptr), DRAM_STATUS_OK);
+  ASSERT_EQ(api()->program_add_module(program, dram::str("m"), 0, &module, nullptr), DRAM_STATUS_OK);
+  ASSERT_EQ(api()->module_add_function(module, dram::str("f"), &function, nullptr), DRAM_STATUS_OK);
   EXPECT_EQ(api()->context_free(context), DRAM_STATUS_OK);
   every_program_call_refuses(program);
   auto info = dram::sized<dram_function_info>();

@@ -141,7 +141,7 @@ TEST(Planning, NotesGoToTheContextsLog) {
   Fixture f;
   std::vector<std::string> lines;
   DRAM_OK(f.context.set_log([&](std::uint32_t, std::string_view line) { lines.emplace_back(line); },
-                            DRAM_LOG_LEVEL_DEBUG));
+                            DRAM_LOG_LEVEL_WARNING));
   const auto a = f.main.add_memloc(dram::MemLoc("never_written", 4096)).value();
   (void)f.main.add_instruction({"read", {dram::whole(a)}}).value();
   DRAM_OK(f.program.plan().status());

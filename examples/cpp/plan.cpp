@@ -10,9 +10,9 @@ int main() {
   dram::MemLoc weight("weight", 1 << 20);
   weight.usage = DRAM_USAGE_WEIGHT;
   auto w = main->add_memloc(weight.pin(0)).value();
-  auto x = main->add_memloc({"x", 65536}).value();
-  auto y = main->add_memloc({"y", 65536}).value();
-  auto z = main->add_memloc({"z", 65536}).value();
+  auto x = main->add_memloc(dram::MemLoc("x", 65536)).value();
+  auto y = main->add_memloc(dram::MemLoc("y", 65536)).value();
+  auto z = main->add_memloc(dram::MemLoc("z", 65536)).value();
   (void)main->add_instruction({"load", {}, {dram::whole(x)}}).value();
   (void)main->add_instruction({"matmul", {dram::whole(x), dram::whole(w)}, {dram::whole(y)}}).value();
   (void)main->add_instruction({"matmul", {dram::whole(y), dram::whole(w)}, {dram::whole(z)}}).value();
