@@ -248,7 +248,7 @@ impl<'a> Scan<'a> {
             };
             candidates.push((time, kind));
         }
-        candidates.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        candidates.sort_unstable_by_key(|candidate| std::cmp::Reverse(candidate.0));
     }
 
     /// Adds the instruction at `time` on `engine`, and what comes before it, to the row's clock.

@@ -175,19 +175,17 @@ fn functions(
         if let Some(limit) = limit.filter(|_| group.usage == Usage::Collective) {
             let base = run.floor + slab * u64::from(module.core()); // A window's start, checked.
             let outside = run.outside_region.contains(&i);
-            let real = if outside {
-                0
-            } else {
-                (end - base).next_multiple_of(PAGE)
-            };
             let none = CollectivePlan {
                 limit,
                 real: 0,
-                hwm: base,
+                hwm: run.floor,
             };
             let region = figures.collective.get_or_insert(none);
-            region.real = region.real.max(real);
-            region.hwm = region.hwm.max(base + real);
+            if !outside {
+                let real = (end - base).next_multiple_of(PAGE);
+                region.real = region.real.max(real);
+                region.hwm = region.hwm.max(base + real);
+            }
         }
     }
     functions

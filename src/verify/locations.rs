@@ -573,7 +573,7 @@ impl Check<'_, '_> {
 }
 
 /// When a root's bytes are taken. // L6b
-fn hold(scope: &Scope<'_>, id: MemLocId, space: Space, options: &Options) -> Hold {
+pub(super) fn hold(scope: &Scope<'_>, id: MemLocId, space: Space, options: &Options) -> Hold {
     let loc = scope.loc(id);
     if loc.pin.is_none() {
         return Hold::Placed;
@@ -644,6 +644,14 @@ pub(super) fn collective_limits(
         if candidate && usage_of(scope, s, id, groups) == Usage::Collective {
             limits.insert(space_of(scope, s, id, groups), 0);
         }
+    }
+    // A region of the shared space is that of all cores' same-named functions.
+    let told = scope
+        .plan
+        .and_then(|p| p.spaces.iter().find(|f| f.space == Space::Shared)?.cc);
+    let collective = |g: &Group| g.fate == Fate::Shared && g.usage == Usage::Collective;
+    if told.is_some() && groups.list.iter().any(collective) {
+        limits.entry(Space::Shared).or_insert(0);
     }
     if options.cc_limit >= 0 {
         limits.retain(|_, limit| {

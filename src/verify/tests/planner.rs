@@ -349,9 +349,12 @@ impl<'a> Facts<'a> {
                     for r in &own {
                         let loc = function.memloc(r.id.2);
                         let unit = if self.options.packed { 1 } else { 4096 };
-                        let dram = loc.memory == MemoryType::Dram;
                         let times = Naive::of(function, r.id.2).count(i) as u64;
-                        sum += if dram { times * up(loc.bytes, unit) } else { 0 };
+                        sum += if r.candidate {
+                            times * up(loc.bytes, unit)
+                        } else {
+                            0
+                        };
                     }
                 }
             }
