@@ -198,6 +198,30 @@ impl Case {
     }
 }
 
+/// The same, and an engine that reads at the end what was written before: no walk from there ends
+/// early, and the paths are too many to try.
+fn tangle(count: u32, instructions: usize) -> Case {
+    let mut case = Case::new();
+    let far: Vec<MemLocId> = (0..4)
+        .map(|n| case.location((1 << 40) + 4096 * n, 4096))
+        .collect();
+    for n in 0..count {
+        for arm in 0..3 {
+            case.block();
+            if arm == 0 && n < 4 {
+                case.instruction(0, &[], &[far[n as usize].into()]);
+            }
+            case.churn(instructions, 100, 6);
+        }
+        if n + 1 < count {
+            case.block_edges(3 * n, 3 * n + 3);
+        }
+    }
+    let far: Vec<Operand> = far.into_iter().map(Operand::from).collect();
+    case.instruction(6, &far, &[]);
+    case
+}
+
 /// One loop with a body of one block and a header of its own.
 fn body(instructions: usize) -> Case {
     let mut case = Case::new();
@@ -240,4 +264,5 @@ fn main() {
     run("1000 small loops", || loops(1000, 33));
     run("10 diamonds in a loop", || diamonds(10, 100));
     run("1000 diamonds in a loop", || diamonds(1000, 100));
+    run("1000 diamonds, 4 sources far away", || tangle(1000, 100));
 }

@@ -10,6 +10,7 @@
 //!   order        who goes first                              (rules O)
 //!   place        the lowest free bytes, and searches         (rules P, S)
 //!   planner      the run over a module, and the plan it yields
+//! depend         what has to wait for what                 (rules D)
 //! plan           the result, as plain data
 //!   verify       a proof that shares only `ir` and `plan`    (rules V)
 //!   format       program and plan files, CSV                 (rules F)

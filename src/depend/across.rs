@@ -21,9 +21,10 @@
 
 use super::code::Code;
 use super::dominators::Dominators;
-use super::pieces::{Piece, Role, sweep};
+use super::pieces::Piece;
 use super::reach::{self, Carrier, Meeting};
 use super::scan::{Link, Scan, Wanted};
+use super::sources::{Source, sources};
 use super::strands::{Step, Strands};
 
 /// How much work may be spent.
@@ -31,8 +32,10 @@ use super::strands::{Step, Strands};
 pub(super) struct Effort {
     /// Instructions scanned along simple paths.
     pub exact: u64,
-    /// Instructions scanned along dominators, and strands visited to find these.
+    /// Instructions scanned along dominators.
     pub safe: u64,
+    /// Strands visited to find dominators.
+    pub visits: u64,
 }
 
 impl Effort {
@@ -40,8 +43,9 @@ impl Effort {
     pub(super) fn of(instructions: usize) -> Effort {
         let instructions = instructions as u64;
         Effort {
-            exact: 8 * instructions + (1 << 17),
+            exact: 4 * instructions + (1 << 17),
             safe: 4 * instructions + (1 << 17),
+            visits: 4 * instructions + (1 << 22),
         }
     }
 }
@@ -101,7 +105,7 @@ pub(super) fn needed(
         rest = others;
         let mut found = Vec::new();
         let targets = own.iter().map(|m| strands.of(m.to));
-        let done = dominators.find(source.strand, targets, &mut effort.safe)
+        let done = dominators.find(source.strand, targets, &mut effort.visits)
             && walk.dominators(source, &dominators, &mut effort.safe, &mut found);
         if !done {
             needed.extend_from_slice(own);
@@ -113,76 +117,6 @@ pub(super) fn needed(
     }
     reach::merge(&mut needed);
     needed
-}
-
-/// A strand that shows something to others that come later.
-struct Source {
-    strand: u32,
-    /// Per engine that may have to wait, and engine that it waits for: the position in the strand
-    /// of the last instruction of the latter that it may have to wait for.
-    waits: Vec<(u32, u32, u32)>,
-    /// No later stage has anything to do with the strand.
-    last_stage: u32,
-}
-
-/// The strands that show something to later ones, and what they show, by strand.
-fn sources(code: &Code, strands: &Strands, pieces: &[Piece]) -> Vec<Source> {
-    let engines = code.engines();
-    let at = |strand: u32, waiting: usize, other: u32| {
-        (strand as usize * engines + waiting) * engines + other as usize
-    };
-    let mut shown = vec![0; strands.len() * engines * engines]; // 0, or the position + 1.
-    let mut last_stage = vec![0; strands.len()];
-    // By engine: one more than the last stage that reads or writes the cells at hand first.
-    let (mut reads, mut writes) = (vec![0; engines], vec![0; engines]);
-    sweep(pieces, |over| {
-        reads.fill(0);
-        writes.fill(0);
-        for piece in over.iter().filter(|p| p.role.is_first()) {
-            let table = if piece.role == Role::FirstRead {
-                &mut reads
-            } else {
-                &mut writes
-            };
-            let stage = &mut table[piece.engine as usize];
-            *stage = (strands.stage(piece.strand) + 1).max(*stage);
-        }
-        for piece in over.iter().filter(|p| !p.role.is_first()) {
-            let own = strands.stage(piece.strand);
-            for waiting in (0..engines).filter(|&e| e != piece.engine as usize) {
-                let mut end = writes[waiting];
-                if piece.role == Role::LastWrite {
-                    end = end.max(reads[waiting]);
-                }
-                if end > own + 1 || (end == own + 1 && strands.cyclic(own)) {
-                    let shown = &mut shown[at(piece.strand, waiting, piece.engine)];
-                    *shown = piece.position.saturating_add(1).max(*shown);
-                    let last = &mut last_stage[piece.strand as usize];
-                    *last = (end - 1).max(*last);
-                }
-            }
-        }
-    });
-    let mut sources = Vec::new();
-    for strand in 0..strands.len() as u32 {
-        let mut waits = Vec::new();
-        for waiting in 0..engines {
-            for other in 0..engines as u32 {
-                let shown = shown[at(strand, waiting, other)];
-                if shown > 0 {
-                    waits.push((waiting as u32, other, shown - 1));
-                }
-            }
-        }
-        if !waits.is_empty() {
-            sources.push(Source {
-                strand,
-                waits,
-                last_stage: last_stage[strand as usize],
-            });
-        }
-    }
-    sources
 }
 
 /// Walks from a source, scanning as it goes.
@@ -235,12 +169,14 @@ impl Walk<'_, '_> {
         if !spend(left, strands.size(source.strand)) {
             return false;
         }
-        self.on_path.fill(false);
         self.scan.begin(2 * code.instructions());
         // Only what follows the last fence is shown; positions keep counting from the start.
         self.scan
             .extend(strands.instructions(source.strand), |_| {});
         let own = self.scan.positions();
+        if self.nothing_waits(source) {
+            return true;
+        }
         let mut path = vec![Frame {
             strand: source.strand,
             step: 0,
@@ -261,6 +197,8 @@ impl Walk<'_, '_> {
                 continue;
             }
             if !spend(left, strands.size(step.to).saturating_add(1)) {
+                path.iter()
+                    .for_each(|f| self.on_path[f.strand as usize] = false);
                 return false;
             }
             let carried = if step.back {
@@ -276,13 +214,8 @@ impl Walk<'_, '_> {
                     found(&link, carried);
                 }
             });
-            let ended = step.to == source.strand
-                || strands.fenced(step.to)
-                || source.waits.iter().all(|&(waiting, other, at)| {
-                    self.scan
-                        .covers(waiting as usize, other as usize, at as usize)
-                });
-            if ended {
+            let ended = step.to == source.strand || strands.fenced(step.to);
+            if ended || self.nothing_waits(source) {
                 self.scan.roll_back(&frame.checkpoint);
             } else {
                 self.on_path[step.to as usize] = true;
@@ -295,6 +228,12 @@ impl Walk<'_, '_> {
             }
         }
         true
+    }
+
+    /// Whether all that the source shows is ordered before whatever comes next.
+    fn nothing_waits(&self, source: &Source) -> bool {
+        let mut waits = source.waits.iter();
+        waits.all(|wait| self.scan.covers(wait.waiting, wait.other, wait.position))
     }
 }
 

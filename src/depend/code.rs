@@ -90,7 +90,7 @@ impl Code {
             engine,
             starts,
             touches,
-            cells: cuts.len() as u32,
+            cells: u32::try_from(cuts.len()).expect("fewer than 2^32 cuts"),
         }
     }
 

@@ -38,7 +38,7 @@ impl<'a> Dominators<'a> {
         left: &mut u64,
     ) -> bool {
         self.children.iter_mut().for_each(Vec::clear);
-        if !self.aim(source, targets, left) {
+        if !spend(left, self.strands.len() as u32) || !self.aim(source, targets, left) {
             return false;
         }
         // The source is met again as a node of its own, which comes after all strands.

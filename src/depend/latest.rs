@@ -47,7 +47,7 @@ pub(super) struct Checkpoint(usize);
 
 impl Latest {
     pub(super) fn new(cells: u32, engines: usize) -> Latest {
-        let leaves = cells.max(1).next_power_of_two() as usize;
+        let leaves = (cells.max(1) as usize).next_power_of_two();
         Latest {
             engines,
             height: leaves.trailing_zeros(),

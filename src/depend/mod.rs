@@ -20,6 +20,7 @@
 //! strands    the control-flow graph, straight-line code joined
 //! scan       the edges of straight-line code               (on `latest`)
 //! pieces     what a strand shows the others                (on `cover`)
+//! sources    which strands show something to whom
 //! across     what some path across strands needs           (on `scan`)
 //! reach      what meets across strands, needed or not
 //! dominators what every path runs through
@@ -43,6 +44,7 @@ mod pieces;
 mod races;
 mod reach;
 mod scan;
+mod sources;
 mod strands;
 
 #[cfg(test)]

@@ -95,6 +95,9 @@ struct Walks<'a> {
     found: Vec<Meeting>,
     merged: usize,          // How many of `found` are merged already.
     group: Vec<(u32, u32)>, // By strand: its pieces in the cell at hand.
+    // One more than the last stage that reads or writes the cells first; 0 if none does.
+    reads_end: u32,
+    writes_end: u32,
     flood: Flood,
 }
 
@@ -106,6 +109,8 @@ impl<'a> Walks<'a> {
             found: Vec::new(),
             merged: 0,
             group: vec![(0, 0); strands.len()],
+            reads_end: 0,
+            writes_end: 0,
             flood: Flood::new(strands.len()),
         }
     }
@@ -117,6 +122,12 @@ impl<'a> Walks<'a> {
             self.group[group[0].strand as usize] = (at, at + group.len() as u32);
             at += group.len() as u32;
         }
+        let end = |role: Role| {
+            let firsts = over.iter().filter(|p| p.role == role);
+            let stages = firsts.map(|p| self.strands.stage(p.strand) + 1);
+            stages.max().unwrap_or(0)
+        };
+        (self.reads_end, self.writes_end) = (end(Role::FirstRead), end(Role::FirstWrite));
         for last in over.iter().filter(|p| from(p.strand)) {
             match last.role {
                 Role::LastWrite => {
@@ -145,7 +156,7 @@ impl<'a> Walks<'a> {
         let of = |strand: u32| pieces_of(over, group[strand as usize]);
         self.flood.run(
             strands,
-            write.strand,
+            (write.strand, self.reads_end),
             |strand| !writes(of(strand)),
             |strand, carried| {
                 for read in of(strand).iter().filter(|p| p.role == Role::FirstRead) {
@@ -165,7 +176,7 @@ impl<'a> Walks<'a> {
         }
         self.flood.run(
             strands,
-            write.strand,
+            (write.strand, self.writes_end),
             |strand| of(strand).is_empty(),
             |strand, carried| {
                 // The first write is the only first access iff nothing reads before it.
@@ -187,7 +198,7 @@ impl<'a> Walks<'a> {
         let reads = |p: &Piece| p.role == Role::FirstRead && p.engine == read.engine;
         self.flood.run(
             strands,
-            read.strand,
+            (read.strand, self.writes_end),
             |strand| !writes(of(strand)) && !of(strand).iter().any(reads),
             |strand, carried| {
                 let pieces = of(strand);
@@ -248,25 +259,29 @@ impl Flood {
         }
     }
 
-    /// Calls `arrive` once for each strand that control reaches from the end of `source` through
-    /// strands that `passes` admits and that have no fence.
+    /// Calls `arrive` once for each strand that control reaches from the end of a source through
+    /// strands that `passes` admits and that have no fence, as far as the end of the stages that
+    /// matter.
     ///
     /// Strands are reached over as few back edges as possible, and among those by way of the
     /// outermost header possible; `arrive` is told that header.
     fn run(
         &mut self,
         strands: &Strands,
-        source: u32,
+        (source, end): (u32, u32),
         passes: impl Fn(u32) -> bool,
         mut arrive: impl FnMut(u32, Option<Carrier>),
     ) {
+        if !strands.leads_to(strands.stage(source), end) {
+            return;
+        }
         self.walk = self.walk.checked_add(1).unwrap_or_else(|| {
             self.seen.fill(0);
             1
         });
         self.ready.clear();
         self.later.clear();
-        self.leave(strands, source, None);
+        self.leave(strands, end, source, None);
         let mut carried = None;
         let mut layer = Vec::new(); // The back edges that are due, outermost last.
         loop {
@@ -277,7 +292,7 @@ impl Flood {
                 self.seen[strand as usize] = self.walk;
                 arrive(strand, carried);
                 if !strands.fenced(strand) && passes(strand) {
-                    self.leave(strands, strand, carried);
+                    self.leave(strands, end, strand, carried);
                 }
             }
             if layer.is_empty() {
@@ -292,9 +307,9 @@ impl Flood {
         }
     }
 
-    fn leave(&mut self, strands: &Strands, strand: u32, carried: Option<Carrier>) {
+    fn leave(&mut self, strands: &Strands, end: u32, strand: u32, carried: Option<Carrier>) {
         for step in strands.succs(strand) {
-            if self.seen[step.to as usize] == self.walk {
+            if self.seen[step.to as usize] == self.walk || strands.stage(step.to) >= end {
                 continue;
             }
             if step.back {

@@ -17,6 +17,8 @@
 //! The cost is `O(engines * (log cells + engines))` per access in time, and `engines` clock
 //! entries per instruction in memory.
 
+use std::cmp::Reverse;
+
 use crate::plan::DependenceKind;
 
 use super::code::Code;
@@ -74,7 +76,7 @@ pub(super) struct Scan<'a> {
     floor: Time,  // What is earlier lies behind a fence or in another trace.
     trace: Vec<u32>,
     clocks: Vec<Time>, // By position and engine.
-    last: Vec<Time>,   // By engine: the latest instruction since the last fence, or 0.
+    last: Vec<Time>,   // By engine: the latest instruction, or 0.
     row: Row,
 }
 
@@ -140,7 +142,6 @@ impl<'a> Scan<'a> {
             self.row.clock.fill(0);
             let Some(engine) = self.code.engine(index) else {
                 self.floor = now + 1;
-                self.last.fill(0);
                 self.clocks.extend_from_slice(&self.row.clock);
                 continue;
             };
@@ -248,7 +249,7 @@ impl<'a> Scan<'a> {
             };
             candidates.push((time, kind));
         }
-        candidates.sort_unstable_by_key(|candidate| std::cmp::Reverse(candidate.0));
+        candidates.sort_unstable_by_key(|&(time, _)| Reverse(time));
     }
 
     /// Adds the instruction at `time` on `engine`, and what comes before it, to the row's clock.

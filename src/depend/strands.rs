@@ -141,6 +141,11 @@ impl Strands {
         self.cyclic[stage as usize]
     }
 
+    /// Whether control may come from a stage to one before `end` that is not before it.
+    pub(super) fn leads_to(&self, stage: u32, end: u32) -> bool {
+        end > stage + 1 || (end == stage + 1 && self.cyclic(stage))
+    }
+
     /// The flat indices of a strand's instructions, in the order in which they run.
     pub(super) fn instructions(
         &self,
