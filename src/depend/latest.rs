@@ -309,12 +309,10 @@ mod tests {
                         let mut alone = vec![0; engines];
                         tree.raise_writes(first, end, &mut alone);
                         assert_eq!(writes, alone);
-                        let most = |pick: fn(&(Vec<Time>, Vec<Time>)) -> &Vec<Time>| {
-                            let of = |e: usize| span.iter().map(|cell| pick(cell)[e]).max();
-                            (0..engines).map(|e| of(e).unwrap()).collect::<Vec<_>>()
-                        };
-                        assert_eq!(writes, most(|cell| &cell.0));
-                        assert_eq!(reads, most(|cell| &cell.1));
+                        for e in 0..engines {
+                            assert_eq!(Some(writes[e]), span.iter().map(|cell| cell.0[e]).max());
+                            assert_eq!(Some(reads[e]), span.iter().map(|cell| cell.1[e]).max());
+                        }
                     }
                 }
             }

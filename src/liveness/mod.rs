@@ -18,7 +18,7 @@
 //! accesses and of the blocks in which it lives (Appel and Palsberg, *Modern Compiler
 //! Implementation in Java*, 2002, chapter 10.1, "one variable at a time"), never blocks times
 //! roots. The one exception is a root with partial defs: the blocks above its first ones are
-//! wanted, yet perhaps not reached. Two topological orders bound that search (see [`graph`]).
+//! wanted, yet perhaps not reached. Two topological orders bound that search (see `graph`).
 //!
 //! # Invariants
 //!

@@ -191,9 +191,11 @@ fn close(n: usize, related: impl Fn(usize, usize) -> bool) -> Vec<Vec<bool>> {
         for q in p + 1..n {
             if related(p, q) {
                 order[p][q] = true;
-                for r in q + 1..n {
-                    order[p][r] |= order[q][r];
-                }
+                let after = order[q].clone();
+                order[p]
+                    .iter_mut()
+                    .zip(after)
+                    .for_each(|(known, more)| *known |= more);
             }
         }
     }

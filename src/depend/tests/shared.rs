@@ -34,8 +34,10 @@ fn planned(program: &Program) -> Plan {
     crate::plan(program, &Options::default(), &mut Default::default()).expect("it fits")
 }
 
-/// The name of the group, the cores and instructions, and the epoch of each race.
-fn races(program: &Program) -> Vec<(String, [(u32, u32); 2], u32)> {
+/// The name of the group, the cores and instructions, and the epoch of a race.
+type Short = (String, [(u32, u32); 2], u32);
+
+fn races(program: &Program) -> Vec<Short> {
     let races = across_cores(program, &planned(program), &Options::default(), None);
     let races = races.expect("the plan keeps groups apart");
     let short = |(name, race): (String, crate::depend::Race)| {
