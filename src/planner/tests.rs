@@ -286,3 +286,31 @@ fn callees_lie_beside_what_is_live_across_the_call_and_share_bytes_with_each_oth
     );
     assert_eq!((plan.peak, plan.lower_bound), (8192, 8192));
 }
+
+#[test]
+fn what_the_host_calls_shared_is_one_group_by_name() {
+    let mut both = Program::new("two");
+    for core in 0..2 {
+        let single = program(
+            &[bytes("s", 8192), bytes("own", 4096)],
+            &[(&[0, 1], &[]), (&[], &[0, 1])],
+        );
+        let mut module = Module::new("m", core);
+        module
+            .add_function(single.modules()[0].functions()[0].clone())
+            .expect("the only one");
+        both.add_module(module).expect("one per core");
+    }
+    let shared = |_: &Module, function: &Function, loc| function.memloc_name(loc) == "s";
+    let mut control = Control {
+        shared: Some(&shared),
+        ..Control::default()
+    };
+    let planned = plan(&both, &Options::default(), &mut control).expect("it fits");
+    let loc = |m: usize| &planned.modules[m].functions[0].memlocs[0];
+    assert!(loc(0).shared && loc(1).shared);
+    assert_eq!(loc(0).address, loc(1).address);
+    assert_eq!(loc(1).owner.as_ref().map(|owner| owner.core), Some(0));
+    let apart = plan(&both, &Options::default(), &mut Control::default()).expect("it fits");
+    assert!(!apart.modules[0].functions[0].memlocs[0].shared);
+}

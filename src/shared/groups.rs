@@ -86,7 +86,7 @@ impl Groups {
     ) -> Result<Groups> {
         let members = shared_roots(modules, predicate);
         let mut sets = Sets::new(&members);
-        link(modules, &members, &mut sets)?;
+        link(modules, &members, predicate, &mut sets)?;
         let mut groups = Groups::default();
         let facts = facts(modules, &members);
         for set in sets.into_sets() {
@@ -196,13 +196,21 @@ fn target(modules: &[Module], function: &Function, loc: MemLocId) -> Option<Memb
 }
 
 /// Joins what the links and the names join.
-fn link(modules: &[Module], members: &[Member], sets: &mut Sets) -> Result<()> {
+fn link(
+    modules: &[Module],
+    members: &[Member],
+    predicate: Option<Predicate<'_>>,
+    sets: &mut Sets,
+) -> Result<()> {
     let mut named: BTreeMap<(&str, &str), Member> = BTreeMap::new();
     for &member in members {
         let function = home(modules, member).1;
         let Some(remote) = function.remote(member.loc) else {
             let name = function.memloc_name(member.loc);
-            if function.memloc(member.loc).space == Space::Shared && !name.is_empty() {
+            let module = home(modules, member).0;
+            let shared = function.memloc(member.loc).space == Space::Shared
+                || predicate.is_some_and(|wants| wants(module, function, member.loc));
+            if shared && !name.is_empty() {
                 let first = *named.entry((function.name(), name)).or_insert(member);
                 sets.join(first, member);
             }
