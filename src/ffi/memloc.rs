@@ -231,8 +231,7 @@ pub unsafe extern "C" fn dram_function_add_memlocs(
         let descs = unsafe { structs::read_array(memlocs, count, "memlocs")? };
         // SAFETY: as above, for what the structs point at.
         let specs = descs.map(|desc| unsafe { spec(&desc?) });
-        let specs: Vec<MemLocSpec<'_>> = specs.collect::<Result<_>>()?;
-        first_out.set(function.change(|f| f.add_memlocs(&specs))?.0);
+        first_out.set(function.change(|f| f.try_add_memlocs(specs))?.0);
         Ok(())
     };
     // SAFETY: as this function's parameter says.

@@ -30,6 +30,10 @@ pub(super) unsafe fn read<T: Versioned>(source: *const T, parameter: &'static st
     }
     // SAFETY: every version starts with this field.
     let size = unsafe { source.cast::<usize>().read() };
+    if size == size_of::<T>() {
+        // SAFETY: readable for `size` bytes, aligned, and any bytes are a valid value.
+        return Ok(unsafe { source.read() });
+    }
     check_size::<T>(size, parameter)?;
     let known = size.min(size_of::<T>());
     // SAFETY: zeros are a valid value, by the trait's contract.

@@ -15,6 +15,7 @@ use super::instruction::{Access, Argument, Instruction, InstructionSpec, Kind, O
 use super::memloc::{Extent, MemLoc, MemLocSpec, MemoryType, Placed, Remote, Space, View};
 use super::names::Names;
 use crate::error::{Error, Fault, Result};
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A basic block: a run of instructions and where control goes after it.
@@ -86,6 +87,15 @@ impl Function {
     ///
     /// A view may name any location of the batch, before or after it.
     pub fn add_memlocs(&mut self, specs: &[MemLocSpec<'_>]) -> Result<MemLocId> {
+        self.try_add_memlocs(specs.iter().map(Ok))
+    }
+
+    /// The same for specs that are made on the way, so that a million of them are never held at
+    /// once; the first that cannot be made refuses the batch.
+    pub fn try_add_memlocs<'a, S: Borrow<MemLocSpec<'a>>>(
+        &mut self,
+        specs: impl ExactSizeIterator<Item = Result<S>>,
+    ) -> Result<MemLocId> {
         let first = self.memlocs.len();
         if u32::try_from(first + specs.len()).is_err() {
             return Err(self.here(Error::invalid(
@@ -95,16 +105,17 @@ impl Function {
         }
         let names = self.memloc_names.len();
         self.memlocs.reserve(specs.len());
-        let added = specs
-            .iter()
-            .try_for_each(|spec| self.push_memloc(spec))
-            .and_then(|()| {
-                if specs.iter().any(|s| s.view.is_some()) {
-                    self.resolve_views(first)
-                } else {
-                    Ok(())
-                }
-            });
+        let mut views = false;
+        let mut push = |spec: Result<S>| {
+            let spec = spec?;
+            views |= spec.borrow().view.is_some();
+            self.push_memloc(spec.borrow())
+        };
+        let pushed = specs.into_iter().try_for_each(&mut push);
+        let added = pushed.and_then(|()| match views {
+            true => self.resolve_views(first),
+            false => Ok(()),
+        });
         if let Err(error) = added {
             self.memlocs.truncate(first);
             self.memloc_names.truncate(names);
@@ -391,11 +402,51 @@ impl Function {
     }
 
     fn push_instruction(&mut self, spec: &InstructionSpec<'_>) -> Result<()> {
-        // Check first, store last: a refused instruction leaves nothing.
-        let operands = spec.uses.iter().chain(spec.defs);
-        operands
-            .clone()
-            .try_for_each(|o| self.resolve(o).map(drop))?;
+        let accesses = self.accesses.len();
+        let resolved = self
+            .push_accesses(spec)
+            .and_then(|()| self.check_instruction(spec));
+        if let Err(error) = resolved {
+            self.accesses.truncate(accesses); // A refused instruction leaves nothing.
+            return Err(error);
+        }
+        let instruction = Instruction {
+            op: Symbol(self.symbols.intern(spec.op).0),
+            name: (!spec.name.is_empty()).then(|| Symbol(self.symbols.intern(spec.name).0)),
+            kind: spec.kind,
+            engine: spec.engine,
+            block: BlockId::new(self.blocks.len() - 1),
+            callee: spec
+                .callee
+                .map(|callee| Symbol(self.symbols.intern(callee).0)),
+            id: spec.id,
+            accesses: accesses as u32,
+            uses: spec.uses.len() as u32,
+            defs: spec.defs.len() as u32,
+            pairs: self.in_place.len() as u32,
+            pair_count: spec.in_place.len() as u32,
+            args: self.args.len() as u32,
+            arg_count: spec.args.len() as u32,
+        };
+        self.in_place.extend_from_slice(spec.in_place);
+        for &(caller, callee) in spec.args {
+            let callee = Symbol(self.symbols.intern(callee).0);
+            self.args.push(Argument { caller, callee });
+        }
+        self.instructions.push(instruction);
+        Ok(())
+    }
+
+    fn push_accesses(&mut self, spec: &InstructionSpec<'_>) -> Result<()> {
+        for operand in spec.uses.iter().chain(spec.defs) {
+            let access = self.resolve(operand)?;
+            self.accesses.push(access);
+        }
+        Ok(())
+    }
+
+    /// Everything but the operands, which are stored by now.
+    fn check_instruction(&self, spec: &InstructionSpec<'_>) -> Result<()> {
         let in_place = spec.in_place.iter().flat_map(|&(used, def)| [used, def]);
         let args = spec.args.iter().map(|&(caller, _)| caller);
         in_place
@@ -414,41 +465,12 @@ impl Function {
             return Err(Error::invalid("id", "only a barrier has one"));
         }
         let total = self.instructions.len() + 1;
-        let accesses = self.accesses.len() + spec.uses.len() + spec.defs.len();
-        if total > u32::MAX as usize || accesses > u32::MAX as usize {
+        if total > u32::MAX as usize || self.accesses.len() > u32::MAX as usize {
             return Err(Error::invalid(
                 "instructions",
                 "fewer than 2^32 of them and of operands",
             ));
         }
-        let instruction = Instruction {
-            op: Symbol(self.symbols.intern(spec.op).0),
-            name: (!spec.name.is_empty()).then(|| Symbol(self.symbols.intern(spec.name).0)),
-            kind: spec.kind,
-            engine: spec.engine,
-            block: BlockId::new(self.blocks.len() - 1),
-            callee: spec
-                .callee
-                .map(|callee| Symbol(self.symbols.intern(callee).0)),
-            id: spec.id,
-            accesses: self.accesses.len() as u32,
-            uses: spec.uses.len() as u32,
-            defs: spec.defs.len() as u32,
-            pairs: self.in_place.len() as u32,
-            pair_count: spec.in_place.len() as u32,
-            args: self.args.len() as u32,
-            arg_count: spec.args.len() as u32,
-        };
-        for operand in operands {
-            let access = self.resolve(operand).expect("checked above");
-            self.accesses.push(access);
-        }
-        self.in_place.extend_from_slice(spec.in_place);
-        for &(caller, callee) in spec.args {
-            let callee = Symbol(self.symbols.intern(callee).0);
-            self.args.push(Argument { caller, callee });
-        }
-        self.instructions.push(instruction);
         Ok(())
     }
 

@@ -12,6 +12,8 @@ pub(crate) struct Names {
     text: String,
     ends: Vec<usize>,
     index: HashTable<Entry>,
+    /// What was asked for last: the same opcode often comes many times in a row.
+    last: u32,
 }
 
 /// A name's number, and enough of its hash to tell it from almost all others and to move it when
@@ -57,10 +59,19 @@ impl Names {
 
     /// The number of `name`, and whether it is new.
     pub(crate) fn intern(&mut self, name: &str) -> (u32, bool) {
-        let Self { text, ends, index } = self;
+        let Self {
+            text,
+            ends,
+            index,
+            last,
+        } = self;
+        if (*last as usize) < ends.len() && at(text, ends, *last) == name {
+            return (*last, false);
+        }
         let hash = hash(name);
         let same = |entry: &Entry| entry.hash == hash && at(text, ends, entry.number) == name;
         if let Some(entry) = index.find(spread(hash), same) {
+            *last = entry.number;
             return (entry.number, false);
         }
         let number = u32::try_from(ends.len()).expect("fewer than 2^32 names");
@@ -68,6 +79,7 @@ impl Names {
         ends.push(text.len());
         let entry = Entry { hash, number };
         index.insert_unique(spread(hash), entry, |entry| spread(entry.hash));
+        *last = number;
         (number, true)
     }
 
