@@ -1,7 +1,7 @@
 //! Time and quality of planning, beside baselines of our own, in one run.
 //!
-//! `cargo bench` for everything; `cargo bench -- 1000 100000` for these numbers of buffers,
-//! `cargo bench -- training` for this workload. See README.md beside this file.
+//! `cargo bench --bench planning` for everything; with `-- 1000 100000` for these numbers of
+//! buffers, with `-- training` for this workload. See README.md beside this file.
 
 #![allow(
     clippy::print_stdout,
