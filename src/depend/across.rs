@@ -71,12 +71,10 @@ pub(super) fn needed(
     while !pending.is_empty() {
         pending.retain(|source| {
             let most = effort.exact.min(limit);
-            let (mut left, before) = (most, needed.len());
+            let mut left = most;
+            // What a walk finds before it gives up is needed all the same.
             let done = walk.simple_paths(source, &mut left, &mut needed);
             effort.exact -= most - left;
-            if !done {
-                needed.truncate(before);
-            }
             !done
         });
         if limit >= effort.exact {

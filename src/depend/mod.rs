@@ -74,7 +74,8 @@ pub struct Edge {
     /// Why it waits: the strongest reason.
     pub kind: DependenceKind,
     /// `None` if some path on which it is needed has no back edge (distance 0). Otherwise where
-    /// the back edge arrives (distance 1); of several on one path, the outermost.
+    /// the back edge arrives (distance 1): of several on one path the outermost, of several paths
+    /// with as few back edges the innermost.
     pub header: Option<BlockId>,
 }
 

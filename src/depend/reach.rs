@@ -12,6 +12,8 @@
 //!
 //! The cost, after sorting, is that of the walks: runs of cells times strands in the worst case.
 
+use std::cmp::Reverse;
+
 use crate::plan::DependenceKind;
 
 use super::pieces::{Piece, Role, sweep};
@@ -31,33 +33,36 @@ pub(super) struct Meeting {
     pub carried: Option<Carrier>,
 }
 
-/// The back edges on a path: fewer come first, and among as many the outermost header.
+/// The back edges on a path: fewer come first, and among as many the innermost loop.
+///
+/// A path that goes over several is carried by the outermost of its loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Carrier {
     count: u32,
-    rank: u32,
-    /// The strand at which the outermost of them arrives.
+    rank: Reverse<u32>,
+    /// The strand at which the back edge arrives.
     pub strand: u32,
 }
 
 impl Carrier {
     /// What carries a path that `carried` carries and that goes on over a back edge to `strand`.
     pub(super) fn over(carried: Option<Carrier>, strands: &Strands, strand: u32) -> Carrier {
-        let rank = strands.rank(strand);
-        match carried {
-            None => Carrier {
-                count: 1,
-                rank,
-                strand,
-            },
-            Some(before) => {
-                let (rank, strand) = (before.rank, before.strand).min((rank, strand));
-                Carrier {
-                    count: before.count + 1,
-                    rank,
-                    strand,
-                }
-            }
+        let header = Carrier {
+            count: 1,
+            rank: Reverse(strands.rank(strand)),
+            strand,
+        };
+        let Some(before) = carried else {
+            return header;
+        };
+        let outermost = if before.rank > header.rank {
+            before
+        } else {
+            header
+        };
+        Carrier {
+            count: before.count + 1,
+            ..outermost
         }
     }
 }
@@ -263,8 +268,7 @@ impl Flood {
     /// strands that `passes` admits and that have no fence, as far as the end of the stages that
     /// matter.
     ///
-    /// Strands are reached over as few back edges as possible, and among those by way of the
-    /// outermost header possible; `arrive` is told that header.
+    /// `arrive` is told the least of what carries the paths to a strand.
     fn run(
         &mut self,
         strands: &Strands,
@@ -283,7 +287,7 @@ impl Flood {
         self.later.clear();
         self.leave(strands, end, source, None);
         let mut carried = None;
-        let mut layer = Vec::new(); // The back edges that are due, outermost last.
+        let mut layer = Vec::new(); // The back edges that are due, the least last.
         loop {
             while let Some(strand) = self.ready.pop() {
                 if self.seen[strand as usize] == self.walk {

@@ -10,10 +10,14 @@ use crate::ir::{
 };
 
 /// A small function that collides a lot, and where its roots lie.
-pub(super) fn function(u: &mut Unstructured<'_>, blocks: u32) -> Result<(Function, Places)> {
+pub(super) fn function(
+    u: &mut Unstructured<'_>,
+    blocks: u32,
+    instructions: u32,
+) -> Result<(Function, Places)> {
     let mut f = Function::new("main");
     let mut places = Places::new();
-    for number in 0..u.int_in_range(1..=4)? {
+    for number in 0..u.int_in_range(1..=5)? {
         let bytes = u.int_in_range(0..=4)?;
         let mut spec = MemLocSpec {
             extent: Some(Extent::Bytes(bytes)),
@@ -43,7 +47,7 @@ pub(super) fn function(u: &mut Unstructured<'_>, blocks: u32) -> Result<(Functio
     let engines = u.int_in_range(1..=3)?;
     for _ in 0..blocks {
         f.add_block("");
-        for _ in 0..u.int_in_range(0..=3)? {
+        for _ in 0..u.int_in_range(0..=instructions)? {
             instruction(u, &mut f, engines)?;
         }
     }

@@ -247,6 +247,20 @@ const EXAMPLES: &[Example] = &[
         addresses: &[],
         want: &[(0, 2, Flow, None), (2, 0, Anti, Some(0))],
     },
+    Example {
+        name: "of two loops that carry an edge the inner one is named",
+        code: "2> / 0>a / 1a> / 2>",
+        succs: &[&[1], &[2], &[1, 3], &[0]],
+        addresses: &[],
+        want: &[(1, 2, Flow, None), (2, 1, Anti, Some(1))],
+    },
+    Example {
+        name: "one back edge comes before two",
+        code: "2> / 0>a / 2> / 1a> / 3>",
+        succs: &[&[1], &[2], &[3, 4], &[2, 0], &[1]],
+        addresses: &[],
+        want: &[(1, 3, Flow, None), (3, 1, Anti, Some(0))],
+    },
 ];
 
 #[test]

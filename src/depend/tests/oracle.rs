@@ -149,6 +149,49 @@ impl<'a> Oracle<'a> {
             .find(|&(p, q)| !ordered[p][q])
     }
 
+    /// Pairs of instructions on different engines that touch a common byte which nothing between
+    /// them hides; `strictly` also counts what a read hides from a later write.
+    pub(super) fn met(&self, trace: &[u32], strictly: bool) -> BTreeSet<(u32, u32)> {
+        let mut cuts: Vec<(u32, u64)> = Vec::new(); // One byte stands for all up to the next cut.
+        for list in self.reads.iter().chain(&self.writes) {
+            cuts.extend(list.iter().flat_map(|b| [(b.0, b.1), (b.0, b.2)]));
+        }
+        cuts.sort_unstable();
+        cuts.dedup();
+        let mut met = BTreeSet::new();
+        for (area, byte) in cuts {
+            let over = |b: &Bytes| b.0 == area && b.1 <= byte && byte < b.2;
+            let reads = |i: u32| self.reads[i as usize].iter().any(over);
+            let writes = |i: u32| self.writes[i as usize].iter().any(over);
+            for q in 0..trace.len() {
+                for p in (0..q).rev() {
+                    let (i, j) = (trace[p], trace[q]);
+                    if self.fence(i) || self.fence(j) {
+                        break;
+                    }
+                    let mut readers = trace[p + 1..q].iter().filter(|&&k| reads(k));
+                    let (read, read_by_same) = match strictly {
+                        true => (
+                            readers.clone().next().is_some(),
+                            readers.any(|&k| self.engine(k) == self.engine(i)),
+                        ),
+                        false => (false, false),
+                    };
+                    let flow = writes(i) && reads(j);
+                    let output = writes(i) && writes(j) && !read;
+                    let anti = reads(i) && writes(j) && !read_by_same;
+                    if (flow || output || anti) && self.engine(i) != self.engine(j) {
+                        met.insert((i, j));
+                    }
+                    if writes(i) {
+                        break; // It hides what came before it.
+                    }
+                }
+            }
+        }
+        met
+    }
+
     /// The back edges of a depth-first walk over blocks. // D1
     pub(super) fn back_edges(&self) -> BTreeSet<(BlockId, BlockId)> {
         fn visit(

@@ -35,8 +35,10 @@ struct Case {
 
 /// `None` if there are too many walks to play out.
 fn case(u: &mut Unstructured<'_>) -> Result<Option<Case>> {
-    let blocks = u.int_in_range(1..=5)?;
-    let (function, places) = function(u, blocks)?;
+    // Many short blocks or few long ones.
+    let (blocks, instructions) = *u.choose(&[(5, 3), (5, 3), (3, 8), (2, 12)])?;
+    let blocks = u.int_in_range(1..=blocks)?;
+    let (function, places) = function(u, blocks, instructions)?;
     Ok(play(function, places))
 }
 
@@ -105,7 +107,7 @@ impl std::fmt::Display for Case {
 #[test]
 fn straight_line_code_gets_its_transitive_reduction() {
     for_each_seed(0..2000, |u| {
-        let (mut f, places) = function(u, 1)?;
+        let (mut f, places) = function(u, 1, 3)?;
         let engines = u.int_in_range(1..=4)?;
         for _ in 0..u.int_in_range(0..=9)? {
             instruction(u, &mut f, engines)?;
@@ -193,6 +195,35 @@ fn little_effort_keeps_edges_and_never_drops_one() {
 }
 
 #[test]
+fn without_effort_an_edge_still_joins_what_meets() {
+    let none = Effort {
+        exact: 0,
+        safe: 0,
+        visits: 0,
+    };
+    for_each_seed(0..1500, |u| {
+        let Some(case) = case(u)? else { return Ok(()) };
+        let oracle = Oracle::new(&case.function, &case.places);
+        let met = |strictly| -> BTreeSet<(u32, u32)> {
+            let traces = case.walks.iter().map(|walk| oracle.trace(walk));
+            traces.flat_map(|t| oracle.met(&t, strictly)).collect()
+        };
+        let (met, met_strictly) = (met(false), met(true));
+        for edge in case.edges(Wanted::Reduced, none) {
+            let pair = (edge.from.0, edge.to.0);
+            assert!(met_strictly.contains(&pair), "{edge:?} of\n{case}");
+        }
+        for wanted in [Wanted::Flow, Wanted::Reuse] {
+            for edge in case.edges(wanted, none) {
+                let pair = (edge.from.0, edge.to.0);
+                assert!(met.contains(&pair), "{edge:?} of\n{case}");
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn flow_and_reuse_together_order_everything() {
     for_each_seed(0..1000, |u| {
         let Some(mut case) = case(u)? else {
@@ -247,7 +278,7 @@ fn a_planned_program_gets_the_edges_that_its_addresses_need() {
 fn equal_functions_get_equal_edges() {
     for_each_seed(0..200, |u| {
         let blocks = u.int_in_range(1..=6)?;
-        let (f, places) = function(u, blocks)?;
+        let (f, places) = function(u, blocks, 3)?;
         let layout = layout(&f, &places);
         let edges = dependences(&f, &layout);
         assert_eq!(edges, dependences(&f.clone(), &layout.clone()));
