@@ -281,7 +281,7 @@ fn flow_is_by_location_and_reuse_by_address() {
     let sites = |edges: Vec<crate::depend::Edge>| -> Vec<(u32, u32)> {
         edges.iter().map(|e| (e.from.0, e.to.0)).collect()
     };
-    assert_eq!(sites(flow(&f)), [(0, 1), (2, 3)]);
+    assert_eq!(sites(flow(&f, &Layout::unplaced(&f))), [(0, 1), (2, 3)]);
     assert_eq!(sites(reuse(&f, &layout)), [(1, 2)]);
     assert_eq!(sites(reuse(&f, &Layout::unplaced(&f))), []);
 }
