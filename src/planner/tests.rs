@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ir::{Extent, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Operand, Usage};
-use crate::options::{Floor, Strategy};
+use crate::options::{Floor, Geometry, Strategy};
 use crate::testing::{self, Shape};
 use crate::verify::verify;
 
@@ -22,6 +22,7 @@ fn options(u: &mut testing::Unstructured<'_>) -> testing::Result<Options> {
         trim_cc: u.arbitrary()?,
         align: *u.choose(&[None, None, Some(8192)])?,
         separate_functions: u.ratio(1, 4)?,
+        geometry: *u.choose(&[Geometry::Split, Geometry::Unified])?,
         ..Options::default()
     })
 }
