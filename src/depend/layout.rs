@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Fault, Result};
 use crate::ir::{Function, MemLocId, Space};
+use crate::options::Geometry;
 use crate::plan::FunctionPlan;
 
 /// The place of every root of one function.
@@ -88,10 +89,13 @@ impl Layout {
         Ok(Layout { places })
     }
 
-    /// The same with one range of addresses for all spaces. // M7
-    pub fn unified(mut self) -> Layout {
+    /// The same where spaces have addresses as a geometry says: in a unified one, shared bytes are
+    /// local bytes. // M7
+    pub fn in_geometry(mut self, geometry: Geometry) -> Layout {
         for (space, _) in self.places.iter_mut().flatten() {
-            *space = Space::Local;
+            if geometry == Geometry::Unified && *space == Space::Shared {
+                *space = Space::Local;
+            }
         }
         self
     }

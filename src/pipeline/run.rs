@@ -220,9 +220,10 @@ impl Run<'_> {
     /// Edges along values and re-used bytes, as far as addresses are known.
     fn order(&mut self) -> Result<()> {
         let plan = self.planning.assemble();
+        let geometry = plan.options.geometry;
         self.edges = Edges::of(self.source, |m, f, function| {
             let layout = Layout::of_plan(function, &plan.modules[m].functions[f])?;
-            Ok(depend::dependences(function, &layout))
+            Ok(depend::dependences(function, &layout.in_geometry(geometry)))
         })?;
         Ok(())
     }
