@@ -163,11 +163,6 @@ fn metrics(plan: &Plan, raw_bytes: u64) -> BTreeMap<String, u64> {
 
 /// Every space that holds anything: local by core, shared once, debug by core.
 fn spaces(planning: &Planning<'_>) -> Vec<SpacePlan> {
-    // One past the groups that have their bytes in the same range. // M7
-    let groups = |m: usize, space: Space| match &planning.shared {
-        Some(run) if planning.scene.is_unified() && space == Space::Local => run.ends[m],
-        _ => 0,
-    };
     let private = |runs: &[Option<SpaceRun>]| -> Vec<SpacePlan> {
         let runs = planning.scene.modules.iter().zip(runs).enumerate();
         let runs = runs.filter_map(|(m, (module, run))| Some((m, module, run.as_ref()?)));
@@ -178,7 +173,7 @@ fn spaces(planning: &Planning<'_>) -> Vec<SpacePlan> {
                 capacity: run.capacity,
                 floor: run.floor,
                 peak: run.peak,
-                lower_bound: run.bound_beside(groups(m, run.space)),
+                lower_bound: run.bound_beside(planning.groups_beside(m, run.space)),
             })
             .collect()
     };

@@ -16,7 +16,7 @@ use super::scene::{Scene, is_owned_pin};
 use crate::control::Control;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Kind, Segment, Space, Usage};
-use crate::options::Floor;
+use crate::options::{Floor, Strategy};
 use crate::place::{self, Item, Named, PAGE, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
 use crate::shared::{Fate, Group, home};
@@ -96,6 +96,7 @@ struct Posed {
 /// Places every group of a program.
 pub(super) fn run(
     scene: &Scene<'_>,
+    strategy: Strategy,
     capacity: Option<u64>,
     control: &mut Control<'_>,
 ) -> Result<JointRun> {
@@ -135,16 +136,11 @@ pub(super) fn run(
             problem,
             obstacles: pins,
         } = pose(scene, &lanes, &batch, &obstacles, &below)?;
-        let solved = place::solve(
-            &problem,
-            scene.options.strategy,
-            scene.options.budget_steps,
-            control,
-        )
-        .map_err(|unsolved| {
-            let name = |pin: usize| pins[pin].map(|i| obstacles[i].name.clone());
-            explain(scene, &lanes, &batch, (&problem, name), unsolved)
-        })?;
+        let solved = place::solve(&problem, strategy, scene.options.budget_steps, control)
+            .map_err(|unsolved| {
+                let name = |pin: usize| pins[pin].map(|i| obstacles[i].name.clone());
+                explain(scene, &lanes, &batch, (&problem, name), unsolved)
+            })?;
         let placement = &solved.placement;
         let placed = batch
             .groups

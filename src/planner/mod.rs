@@ -5,6 +5,7 @@
 //!   private  one space of one module: frame -> place, callers first
 //!   joint    the shared space of all modules, over epochs; lanes of cores that look the same
 //!   occupied what its groups hold on a core, where both have one range of addresses
+//! attempts   every space, by the strategy and by those that it contains
 //! assemble   what was decided, as a plan
 //! ```
 //!
@@ -12,6 +13,7 @@
 //! that stores it. A failed run changes nothing. // P9
 
 mod assemble;
+mod attempts;
 mod calls;
 mod engines;
 mod frame;
@@ -26,17 +28,19 @@ mod rotate;
 mod scene;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unified_tests;
 
 use crate::control::Control;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{Module, Placed, Program, Space};
-use crate::options::Options;
+use crate::options::{Options, Strategy};
 use crate::plan::{ModulePlan, Plan};
 use crate::shared;
 pub(crate) use calls::CallGraph;
 use joint::JointRun;
 use occupied::Occupied;
-use private::SpaceRun;
+use private::{Room, SpaceRun};
 pub use rotate::Rotation;
 use scene::Scene;
 
@@ -53,20 +57,16 @@ use scene::Scene;
 /// cancelled before a placement was found.
 pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> Result<Plan> {
     let mut planning = Planning::new(program.modules(), options, control)?;
-    for m in 0..program.modules().len() {
-        planning.place_local(m, control)?;
-    }
-    planning.place_shared(control)?;
+    planning.place_all(control)?;
     planning.sync()?;
-    for m in 0..program.modules().len() {
-        planning.place_debug(m, control)?;
-    }
     Ok(planning.assemble())
 }
 
 /// A program on its way to a plan: what was analysed, and what was placed so far.
 pub(crate) struct Planning<'a> {
     scene: Scene<'a>,
+    /// How to search; the host's choice, but while a simpler one has its turn.
+    strategy: Strategy,
     local: Vec<Option<SpaceRun>>,
     shared: Option<JointRun>,
     debug: Vec<Option<SpaceRun>>,
@@ -89,6 +89,7 @@ impl<'a> Planning<'a> {
         let none = || modules.iter().map(|_| None).collect();
         Ok(Planning {
             scene,
+            strategy: options.strategy,
             local: none(),
             shared: None,
             debug: none(),
@@ -116,7 +117,12 @@ impl<'a> Planning<'a> {
         let left = cores
             .map(|m| self.left(m, Space::Shared))
             .collect::<Result<Vec<_>>>()?;
-        let run = joint::run(&self.scene, left.into_iter().flatten().min(), control)?;
+        let run = joint::run(
+            &self.scene,
+            self.strategy,
+            left.into_iter().flatten().min(),
+            control,
+        )?;
         self.shared = Some(run);
         Ok(())
     }
@@ -155,7 +161,11 @@ impl<'a> Planning<'a> {
             .as_ref()
             .filter(|_| self.scene.is_unified() && space == Space::Local)
             .map(|run| Occupied::of(&self.scene, run, m));
-        private::run(&self.scene, m, space, capacity, around.as_ref(), control)
+        let room = Room {
+            capacity,
+            around: around.as_ref(),
+        };
+        private::run(&self.scene, m, space, self.strategy, room, control)
             .map_err(|e| e.on_core(self.scene.modules[m].core()))
     }
 

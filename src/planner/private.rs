@@ -11,7 +11,7 @@ use super::scene::Scene;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ir::{FlatIndex, MemLocId, Segment, Space};
-use crate::options::Floor;
+use crate::options::{Floor, Strategy};
 use crate::place::{self, Named, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
 
@@ -100,14 +100,21 @@ impl FrameRun {
     }
 }
 
-/// Places every function of a module in one space, below a ceiling and around the groups that
-/// have their bytes in the same range of addresses.
+/// Where a space may lie.
+pub(super) struct Room<'r> {
+    /// Bytes that it may use; `None`: no limit.
+    pub capacity: Option<u64>,
+    /// The groups that have their bytes in the same range of addresses. // M7
+    pub around: Option<&'r Occupied>,
+}
+
+/// Places every function of a module in one space.
 pub(super) fn run(
     scene: &Scene<'_>,
     module: usize,
     space: Space,
-    capacity: Option<u64>,
-    around: Option<&Occupied>,
+    strategy: Strategy,
+    Room { capacity, around }: Room<'_>,
     control: &mut Control<'_>,
 ) -> Result<SpaceRun> {
     let options = scene.options;
@@ -190,16 +197,11 @@ pub(super) fn run(
         for (range, life) in groups.merged() {
             block(&mut frame.problem, Obstacle::Others, range, life);
         }
-        let solved = place::solve(
-            &frame.problem,
-            options.strategy,
-            options.budget_steps,
-            control,
-        )
-        .map_err(|unsolved| {
-            let beside = (&visible, &groups, obstacles.as_slice());
-            here(explain(scene, (module, f), &frame, beside, unsolved))
-        })?;
+        let solved = place::solve(&frame.problem, strategy, options.budget_steps, control)
+            .map_err(|unsolved| {
+                let beside = (&visible, &groups, obstacles.as_slice());
+                here(explain(scene, (module, f), &frame, beside, unsolved))
+            })?;
         let offsets = solved.placement.offsets;
         for site in calls.calls_of(f) {
             let above = inherited[f].all().to_vec();

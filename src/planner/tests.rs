@@ -315,3 +315,31 @@ fn what_the_host_calls_shared_is_one_group_by_name() {
     let apart = plan(&both, &Options::default(), &mut Control::default()).expect("it fits");
     assert!(!apart.modules[0].functions[0].memlocs[0].shared);
 }
+
+/// S1 over whole plans, where problems lie around each other.
+#[test]
+fn a_strategy_is_never_above_a_simpler_one() {
+    testing::for_each_seed(0..150, |u| {
+        let options = options(u)?;
+        let shape = Shape {
+            roots: 12,
+            calls: u.arbitrary()?,
+            ..Shape::many_cores()
+        };
+        let program = testing::program(u, &shape)?;
+        let peak = |strategy| {
+            let options = Options {
+                strategy,
+                ..options.clone()
+            };
+            plan(&program, &options, &mut Control::default())
+                .expect("valid programs fit")
+                .peak
+        };
+        let reference = peak(Strategy::Reference);
+        let fast = peak(Strategy::Fast);
+        let best = peak(Strategy::Best);
+        assert!(best <= fast && fast <= reference, "{options:?} {program:?}");
+        Ok(())
+    });
+}
