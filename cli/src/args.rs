@@ -198,9 +198,6 @@ impl OptionArgs {
 
     /// An option that this version would not honour, if one was typed.
     pub fn unsupported(&self) -> Option<&'static str> {
-        if self.geometry == Some(Geometry::Unified) {
-            return Some("--geometry unified");
-        }
         self.runtime_page
             .is_some_and(|mib| mib > 0)
             .then_some("--runtime-page")
