@@ -14,8 +14,10 @@ mod packing;
 mod pins;
 mod prepared;
 mod problem;
+mod runtime_page;
 mod search;
 mod steps;
+mod subsets;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timeline;

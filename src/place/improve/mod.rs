@@ -273,7 +273,7 @@ impl Improver<'_, '_, '_, '_> {
         let peak = self.limit();
         let bound = self.knowledge.bound;
         if self.ladder.is_none() {
-            self.ladder = Ladder::new(self.problem(), bound, peak);
+            self.ladder = Ladder::new(self.prepared, bound, peak);
         }
         let Some(mut ladder) = self.ladder.take() else {
             return Ok(());
