@@ -4,6 +4,7 @@
 //! numbers are *dense ids*: the builder has ranked the items by the rule of its source, so that
 //! a tie broken by item number never depends on listing order. // T, S4
 
+use super::engine::Request;
 use crate::ir::{FlatIndex, Lives, Usage, UsageMask};
 
 /// How many bytes a page has. Sizes and starts are rounded to it in page mode. // P2
@@ -124,4 +125,18 @@ impl Problem {
 /// is 0. // P7
 pub(crate) fn straddles(start: u64, size: u64, page: u64) -> bool {
     page > 0 && size > 0 && (size > page || start % page > page - size)
+}
+
+/// The lowest start of an item at or above `from` that its alignment and the pages allow; no
+/// straddling of the runtime's. // P2, P3, P7
+pub(crate) fn admitted(problem: &Problem, item: u32, from: u64) -> Option<u64> {
+    let of = &problem.items[item as usize];
+    let request = Request {
+        size: of.size,
+        align: of.align,
+        page: problem.page_of(item, false),
+        low: from,
+        high: u64::MAX,
+    };
+    request.admitted(from)
 }

@@ -360,3 +360,258 @@ impl Search<'_, '_, '_> {
         Err(self.failed.expect("an order was tried, and it failed"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::ir::{Usage, UsageMask, overlap};
+    use crate::place::{Region, solve, testing};
+    use arbitrary::{Result, Unstructured};
+
+    /// Placements of a tiny problem by enumeration.
+    struct Enumeration<'p> {
+        problem: &'p Problem,
+        grain: u64,
+        starts: Vec<u64>,
+        best: Option<(u128, u64)>,
+    }
+
+    impl Enumeration<'_> {
+        /// The least private bytes, and the least peak at these.
+        fn optimum(problem: &Problem, grain: u64) -> Option<(u128, u64)> {
+            let mut all = Enumeration {
+                problem,
+                grain,
+                starts: Vec::new(),
+                best: None,
+            };
+            all.go_on(0, problem.floor);
+            all.best
+        }
+
+        fn go_on(&mut self, private: u128, peak: u64) {
+            if self.best.is_some_and(|best| best <= (private, peak)) {
+                return;
+            }
+            let i = self.starts.len();
+            let Some(&item) = self.problem.items.get(i) else {
+                self.best = Some((private, peak));
+                return;
+            };
+            let page = self.problem.runtime_page;
+            let mut start = self.problem.floor.next_multiple_of(self.grain);
+            while start + item.size <= self.problem.ceiling {
+                if self.is_free(i, start) {
+                    let copy = if start % page + item.size > page {
+                        item.size
+                    } else {
+                        0
+                    };
+                    self.starts.push(start);
+                    self.go_on(private + u128::from(copy), peak.max(start + item.size));
+                    self.starts.pop();
+                }
+                start += self.grain;
+            }
+        }
+
+        fn is_free(&self, i: usize, start: u64) -> bool {
+            let problem = self.problem;
+            let item = &problem.items[i];
+            let end = start + item.size;
+            let meets = |from: u64, to: u64| from < end && start < to;
+            let inside = |r: &Region| {
+                r.usages.contains(item.usage) && r.base <= start && end <= r.base + r.size
+            };
+            start.is_multiple_of(item.align)
+                && (problem.regions.is_empty() || problem.regions.iter().any(inside))
+                && self.starts.iter().enumerate().all(|(j, &other)| {
+                    !meets(other, other + problem.items[j].size) || !problem.lives.overlap(i, j)
+                })
+                && problem.pins.iter().enumerate().all(|(j, pin)| {
+                    !meets(pin.start, pin.end)
+                        || !overlap(problem.lives.of(i), problem.pin_lives.of(j))
+                })
+        }
+    }
+
+    /// A few items around small pages, under a ceiling that is often too low for all of them to
+    /// keep within pages; and the bytes of its grain.
+    fn tiny(u: &mut Unstructured<'_>) -> Result<(Problem, u64)> {
+        let grain = *u.choose(&[1, 3, 4096])?;
+        let mut problem = Problem {
+            granule: 1,
+            runtime_page: grain * u.int_in_range(2..=5)?,
+            floor: grain * *u.choose(&[0, 0, 1, 2])?,
+            ..Problem::default()
+        };
+        problem.ceiling = problem.floor + grain * u.int_in_range(4..=11)?;
+        for _ in 0..u.int_in_range(1..=5)? {
+            let first = u.int_in_range(0..=4)?;
+            let last = first + u.int_in_range(0..=4)?;
+            let mut life = vec![(first, last)];
+            if u.ratio(1, 4)? {
+                life.push((last + 2, last + 3));
+            }
+            testing::add_item(&mut problem, grain * u.int_in_range(1..=5)?, &life);
+            let item = problem.items.last_mut().expect("just added");
+            item.align = grain * *u.choose(&[1, 1, 1, 2, 3])?;
+            item.usage = *u.choose(&[Usage::Internal, Usage::Internal, Usage::Output])?;
+        }
+        if u.ratio(1, 3)? {
+            let start = problem.floor + grain * u.int_in_range(0..=6)?;
+            let first = u.int_in_range(0..=4)?;
+            testing::add_pin(&mut problem, start, start + grain, &[(first, first + 2)]);
+        }
+        if u.ratio(1, 4)? {
+            let middle = problem.floor + grain * u.int_in_range(2..=6)?;
+            let mask = UsageMask(1 << Usage::Internal as u32);
+            problem.regions = vec![
+                Region {
+                    base: 0,
+                    size: middle,
+                    usages: mask,
+                },
+                Region {
+                    base: middle,
+                    size: grain * 9,
+                    usages: UsageMask::ALL,
+                },
+            ];
+        }
+        Ok((problem, grain))
+    }
+
+    fn value(problem: &Problem, solved: &Solved) -> (u128, u64) {
+        let private = problem.private_bytes(&solved.placement.offsets);
+        (private, solved.placement.peak)
+    }
+
+    #[test]
+    fn best_finds_the_optimum_of_enumeration() {
+        let (mut straddling, mut placed) = (0, 0);
+        arbtest::arbtest(|u| {
+            let (problem, grain) = tiny(u)?;
+            let want = Enumeration::optimum(&problem, grain);
+            let solved = solve(&problem, Strategy::Best, None, &mut Control::default());
+            let got = solved.as_ref().ok().map(|solved| value(&problem, solved));
+            assert_eq!(got, want, "{problem:?}");
+            if let Ok(solved) = solved {
+                let least = problem.least_private_bytes();
+                let broken = testing::violations(&problem, &solved.placement);
+                assert_eq!(broken, Vec::<String>::new());
+                let (private, peak) = value(&problem, &solved);
+                let optimal = private == least && peak == solved.bound;
+                assert_eq!(solved.status == Status::Optimal, optimal);
+                // With the least private bytes the peak of an exact search is always proven.
+                assert_eq!(optimal, private == least, "{problem:?}");
+                straddling += u32::from(private > least);
+                placed += 1;
+            }
+            Ok(())
+        })
+        .budget_ms(3_000);
+        assert!(straddling * 20 > placed, "{straddling} of {placed}");
+    }
+
+    #[test]
+    fn what_fits_without_pages_fits_with_them() {
+        arbtest::arbtest(|u| {
+            let mut problem = testing::problem(u)?;
+            let grain = if problem.no_straddle { 4096 } else { 1 };
+            problem.runtime_page = grain * u.int_in_range(1..=30)?;
+            let without = Problem {
+                runtime_page: 0,
+                ..problem.clone()
+            };
+            for strategy in [Strategy::Reference, Strategy::Fast] {
+                let run = |problem| solve(problem, strategy, None, &mut Control::default());
+                match (run(&problem), run(&without)) {
+                    (with, Err(failed)) => {
+                        // Nor does it fail in another way.
+                        if let Err(with) = with {
+                            assert_eq!(with, failed);
+                        }
+                    }
+                    (Ok(with), Ok(_)) => {
+                        let broken = testing::violations(&problem, &with.placement);
+                        assert_eq!(broken, Vec::<String>::new());
+                    }
+                    (Err(with), Ok(_)) => panic!("{strategy}: {with:?} {problem:?}"),
+                }
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn a_page_above_everything_changes_nothing() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            let without = Problem {
+                runtime_page: 0,
+                ..problem
+            };
+            let with = Problem {
+                runtime_page: 1 << 62,
+                ..without.clone()
+            };
+            for strategy in [Strategy::Reference, Strategy::Fast] {
+                let run = |problem| solve(problem, strategy, None, &mut Control::default());
+                assert_eq!(run(&with), run(&without), "{strategy}");
+            }
+            Ok(())
+        });
+    }
+
+    //  page 8, ceiling 12          ceiling 16
+    //  12 |  +-c-+                 16 |  +---+
+    //   8 |  +---+--b (astride)     8 |  +-a-+-b--+-c-+
+    //     |  a                      0 |
+    #[test]
+    fn an_item_straddles_only_where_the_ceiling_leaves_no_other_way() {
+        let mut problem = Problem {
+            runtime_page: 8,
+            granule: 1,
+            ceiling: 12,
+            ..Problem::default()
+        };
+        testing::add_item(&mut problem, 6, &[(0, 3)]);
+        testing::add_item(&mut problem, 4, &[(0, 3)]);
+        for strategy in [Strategy::Reference, Strategy::Fast, Strategy::Best] {
+            let run = |problem: &Problem| {
+                let solved = solve(problem, strategy, None, &mut Control::default());
+                solved.map(|solved| (value(problem, &solved), solved.status))
+            };
+            assert_eq!(
+                run(&problem).map(|(value, _)| value),
+                Ok((0, 12)),
+                "{strategy}"
+            );
+            problem.ceiling = 11;
+            let (value, status) = run(&problem).expect("4 bytes may straddle");
+            assert_eq!((value.1, status), (10, Status::Feasible));
+            assert!(value.0 == 4 || strategy == Strategy::Reference && value.0 == 6);
+            problem.ceiling = 12;
+        }
+    }
+
+    #[test]
+    fn what_no_page_holds_costs_its_copy_and_can_still_be_optimal() {
+        let mut problem = Problem {
+            runtime_page: 8,
+            granule: 1,
+            ceiling: u64::MAX,
+            ..Problem::default()
+        };
+        testing::add_item(&mut problem, 20, &[(0, 3)]);
+        testing::add_item(&mut problem, 4, &[(0, 3)]);
+        for strategy in [Strategy::Reference, Strategy::Fast, Strategy::Best] {
+            let solved = solve(&problem, strategy, None, &mut Control::default());
+            let solved = solved.expect("there is no ceiling");
+            assert_eq!(value(&problem, &solved), (20, 24), "{strategy}");
+            assert_eq!(solved.status, Status::Optimal);
+        }
+    }
+}

@@ -31,9 +31,9 @@ pub struct Placement {
 pub struct Solved {
     /// Where everything lies.
     pub placement: Placement,
-    /// No placement has a lower peak.
+    /// No placement has a lower peak; with a runtime page: none with as few private bytes. // P7
     pub bound: u64,
-    /// Whether the peak is proven.
+    /// Whether the peak is proven; with a runtime page also that nothing can straddle less. // P7
     pub status: Status,
 }
 
@@ -62,7 +62,8 @@ const BEST_STEPS: u64 = 1 << 22;
 /// Runs a strategy.
 ///
 /// `reference` is one order and first fit. `fast` goes on with a handful of orders, `best` with
-/// whatever may still help (see `improve`); each begins with all that the strategy
+/// whatever may still help (see `improve`); with a runtime page all of them look at straddling
+/// first (see `runtime_page`). Each begins with all that the strategy
 /// before it does, so that it is never above it. All stop at the bound. // S1, S2
 ///
 /// A step is one placement. A host that cancels or whose budget is used up gets the best placement

@@ -7,6 +7,7 @@ use super::engines::reuse_across_engines;
 use super::frame::rounded;
 use super::joint::JointRun;
 use super::private::SpaceRun;
+use super::runtime_page::add_cost;
 use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Skipped, Space, Usage};
 use crate::plan::{
     FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
@@ -70,6 +71,9 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
     };
     plan.digest = shared_digest(planning);
     plan.metrics = metrics(&plan, raw_bytes);
+    if scene.options.runtime_page > 0 {
+        add_cost(&mut plan, scene);
+    }
     plan
 }
 

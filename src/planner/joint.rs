@@ -326,6 +326,7 @@ fn problem(
         floor: batch.floor,
         ceiling: batch.ceiling,
         no_straddle: options.packed,
+        runtime_page: options.runtime_page_bytes(),
         granule: if options.packed { 1 } else { PAGE },
         trim_collective: options.trim_cc,
         ..Problem::default()

@@ -20,6 +20,7 @@ mod pins;
 mod private;
 mod ranges;
 mod rotate;
+mod runtime_page;
 mod scene;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,18 @@ use scene::Scene;
 /// barriers that do not agree, sizes that overflow once rounded, no room within the capacity,
 /// cancelled before a placement was found.
 pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> Result<Plan> {
+    match options.runtime_page {
+        0 => Ok(run(program, options, control)?.assemble()),
+        _ => runtime_page::plan(program, options, control),
+    }
+}
+
+/// Places every space of a program.
+fn run<'a>(
+    program: &'a Program,
+    options: &'a Options,
+    control: &mut Control<'_>,
+) -> Result<Planning<'a>> {
     let mut planning = Planning::new(program.modules(), options, control)?;
     for m in 0..program.modules().len() {
         planning.place_local(m, control)?;
@@ -56,7 +69,7 @@ pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> 
     for m in 0..program.modules().len() {
         planning.place_debug(m, control)?;
     }
-    Ok(planning.assemble())
+    Ok(planning)
 }
 
 /// A program on its way to a plan: what was analysed, and what was placed so far.
@@ -79,9 +92,6 @@ impl<'a> Planning<'a> {
         options.validate()?;
         if options.geometry == Geometry::Unified {
             return Err(Fault::Unimplemented("one address range per core").into());
-        }
-        if options.runtime_page > 0 {
-            return Err(Fault::Unimplemented("the runtime page").into());
         }
         let scene = Scene::of(modules, options, control.shared)?;
         let none = || modules.iter().map(|_| None).collect();
