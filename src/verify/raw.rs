@@ -272,15 +272,14 @@ fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findin
 fn runtime_pages(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findings) -> bool {
     let page = options.runtime_page_bytes();
     let (mut pages, mut straddlers) = (0, BTreeMap::new());
-    let boxes = rows.candidates.iter().map(|r| (r, false));
-    for (r, pinned) in boxes.chain(rows.pins.iter().map(|r| (r, true))) {
-        if page > 0 {
-            let last = (r.end - 1) / page;
-            pages = pages.max(last + 1);
-            if r.start / page != last {
-                let unavoidable = pinned || r.end - r.start > page;
-                straddlers.insert(r.owner, (r.end - r.start, unavoidable)); // One life of several.
-            }
+    let candidates = rows.candidates.iter().map(|r| (r, false));
+    let boxes = candidates.chain(rows.pins.iter().map(|r| (r, true)));
+    for (r, pinned) in boxes.filter(|_| page > 0) {
+        let last = (r.end - 1) / page;
+        pages = pages.max(last + 1);
+        if r.start / page != last {
+            let unavoidable = pinned || r.end - r.start > page;
+            straddlers.insert(r.owner, (r.end - r.start, unavoidable)); // One life of several.
         }
     }
     let bytes = straddlers.values().map(|&(bytes, _)| bytes);
