@@ -12,11 +12,12 @@
 //! runtime's page fits with one.
 //!
 //! Strategy `best` goes on with searches that know nothing of costs: each is told which items may
-//! straddle, and looks for any placement, or for one with a lower peak. First none may; then all
-//! but one of those that do; then sets of items, the cheapest first.
+//! straddle, and looks for any placement, or for one with a lower peak. First none may; then only
+//! smaller ones than those that do, then all but one of these; then sets of items, the cheapest
+//! first, which finds the least where the searches are exact.
 
 use super::first_fit::{Others, Outcome, first_fit};
-use super::improve::{Knowledge, improve};
+use super::improve::{Knowledge, first_orders, improve};
 use super::meter::{Meter, Stop};
 use super::prepared::{Prepared, Straddling};
 use super::search::{choices, orders};
@@ -107,7 +108,7 @@ impl Search<'_, '_, '_> {
     }
 
     fn try_order(&mut self, order: &[u32], others: Others, strategy: Strategy) -> Result<(), Stop> {
-        let ceiling = self.prepared.problem.ceiling;
+        let ceiling = self.ceiling();
         if self.settled() {
             let below_best = self
                 .best
@@ -187,8 +188,7 @@ impl Search<'_, '_, '_> {
     /// Whether nothing better can come.
     fn done(&self) -> bool {
         let at_bound = |best: &Scored| best.placement.peak <= self.bound;
-        self.settled() && self.best.as_ref().is_some_and(at_bound)
-            || self.prepared.problem.ceiling < self.bound
+        self.settled() && self.best.as_ref().is_some_and(at_bound) || self.ceiling() < self.bound
     }
 
     /// What strategy `best` does after the orders of `fast`.
@@ -217,6 +217,15 @@ impl Search<'_, '_, '_> {
         if self.best.is_none() {
             self.attempt(Straddling::Free, Goal::Any, self.left() / 2)?;
         }
+        for order in first_orders(&self.prepared) {
+            self.place(
+                Straddling::LastResort,
+                &order,
+                Others::Anywhere,
+                self.ceiling(),
+            )?;
+        }
+        self.shrink_straddlers(reserve)?;
         self.drop_straddlers(reserve)?;
         let items = self.confinable();
         let sizes: Vec<u64> = items.iter().map(|&item| self.size(item)).collect();
@@ -225,6 +234,23 @@ impl Search<'_, '_, '_> {
                 break;
             }
             let marked = self.marked(subset.iter().map(|&at| items[at]));
+            self.attempt(marked, Goal::Any, self.left() / 16)?;
+        }
+        Ok(())
+    }
+
+    /// Lets only items straddle that are half as large as the largest that does, and so on.
+    fn shrink_straddlers(&mut self, reserve: u64) -> Result<(), Stop> {
+        let mut cost = self.cost().map(|cost| cost + 1);
+        while self.cost() < cost && self.left() > reserve {
+            cost = self.cost();
+            let Some(&largest) = self.straddlers().last() else {
+                break;
+            };
+            let half = self.size(largest) / 2;
+            let mut small = self.confinable();
+            small.retain(|&item| self.size(item) <= half);
+            let marked = self.marked(small.into_iter());
             self.attempt(marked, Goal::Any, self.left() / 16)?;
         }
         Ok(())
@@ -275,6 +301,10 @@ impl Search<'_, '_, '_> {
         Ok(())
     }
 
+    fn ceiling(&self) -> u64 {
+        self.prepared.problem.ceiling
+    }
+
     fn size(&self, item: u32) -> u64 {
         self.prepared.problem.items[item as usize].size
     }
@@ -322,7 +352,7 @@ impl Search<'_, '_, '_> {
             },
             _ => Knowledge {
                 // Whatever is found is as good as can be.
-                bound: self.prepared.problem.ceiling,
+                bound: self.ceiling(),
                 best: None,
             },
         };

@@ -48,28 +48,33 @@ use scene::Scene;
 /// barriers that do not agree, sizes that overflow once rounded, no room within the capacity,
 /// cancelled before a placement was found.
 pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> Result<Plan> {
-    match options.runtime_page {
-        0 => Ok(run(program, options, control)?.assemble()),
-        _ => runtime_page::plan(program, options, control),
-    }
+    let everything = |planning: &mut Planning<'_>, control: &mut Control<'_>| {
+        for m in 0..program.modules().len() {
+            planning.place_local(m, control)?;
+        }
+        planning.place_shared(control)?;
+        planning.sync()?;
+        for m in 0..program.modules().len() {
+            planning.place_debug(m, control)?;
+        }
+        Ok(())
+    };
+    run(program.modules(), options, control, everything)
 }
 
-/// Places every space of a program.
-fn run<'a>(
-    program: &'a Program,
-    options: &'a Options,
+/// Plans what `place` places.
+fn run(
+    modules: &[Module],
+    options: &Options,
     control: &mut Control<'_>,
-) -> Result<Planning<'a>> {
-    let mut planning = Planning::new(program.modules(), options, control)?;
-    for m in 0..program.modules().len() {
-        planning.place_local(m, control)?;
+    place: impl Fn(&mut Planning<'_>, &mut Control<'_>) -> Result<()>,
+) -> Result<Plan> {
+    if options.runtime_page > 0 {
+        return runtime_page::run(modules, options, control, place);
     }
-    planning.place_shared(control)?;
-    planning.sync()?;
-    for m in 0..program.modules().len() {
-        planning.place_debug(m, control)?;
-    }
-    Ok(planning)
+    let mut planning = Planning::new(modules, options, control)?;
+    place(&mut planning, control)?;
+    Ok(planning.assemble())
 }
 
 /// A program on its way to a plan: what was analysed, and what was placed so far.
@@ -205,9 +210,9 @@ pub fn plan_module(
     options: &Options,
     control: &mut Control<'_>,
 ) -> Result<Plan> {
-    let mut planning = Planning::new(program.modules(), options, control)?;
-    planning.place_local(module, control)?;
-    Ok(planning.assemble())
+    run(program.modules(), options, control, |planning, control| {
+        planning.place_local(module, control)
+    })
 }
 
 /// Writes the `local` addresses of a plan of [`plan_module`] into its module.

@@ -6,33 +6,44 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::run;
+use super::Planning;
 use super::scene::Scene;
 use crate::control::Control;
 use crate::error::{Error, Fault, Result};
-use crate::ir::{MemLocId, MemoryType, Module, Program, Space};
+use crate::ir::{MemLocId, MemoryType, Module, Space};
 use crate::options::{Options, Strategy};
 use crate::place::straddles;
 use crate::plan::{MemLocPlan, ModulePlan, Plan, Status, Straddler};
 use crate::shared::{Fate, Member, home};
 
-/// Plans a program so that no strategy is above the ones before it, first in private bytes, then in
-/// the highest peak; and so that what fits without a runtime's page fits with one.
+/// Plans what `place` places so that no strategy is above the ones before it, first in private
+/// bytes, then in the highest peak; and so that what fits without a runtime's page fits with one.
 ///
 /// Each space on its own does that already. But a callee lies beside its caller and a later space in
 /// what the earlier ones leave, so that a better placement of one can cost another more than it
 /// gains.
-pub(super) fn plan(
-    program: &Program,
+pub(super) fn run(
+    modules: &[Module],
     options: &Options,
     control: &mut Control<'_>,
+    place: impl Fn(&mut Planning<'_>, &mut Control<'_>) -> Result<()>,
 ) -> Result<Plan> {
-    let mut best = run(program, options, control).map(|planning| planning.assemble());
+    let mut run = |choice: &Options| {
+        let mut planning = Planning::new(modules, choice, control)?;
+        place(&mut planning, control)?;
+        let mut plan = planning.assemble();
+        (plan.options, plan.strategy) = (options.clone(), options.strategy);
+        if choice.runtime_page == 0 {
+            add_cost(&mut plan, &planning.scene);
+        }
+        Ok(plan)
+    };
     let before: &[Strategy] = match options.strategy {
         Strategy::Reference => &[],
         Strategy::Fast => &[Strategy::Reference],
         Strategy::Best => &[Strategy::Fast, Strategy::Reference],
     };
+    let mut best = run(options);
     for &strategy in before {
         match &best {
             Ok(plan) if !is_improvable(plan) => break,
@@ -43,43 +54,37 @@ pub(super) fn plan(
             strategy,
             ..options.clone()
         };
-        let Ok(plan) = run(program, &simpler, control).map(|planning| planning.assemble()) else {
-            continue;
-        };
-        if best
-            .as_ref()
-            .map_or(true, |best| value(&plan) < value(best))
-        {
-            best = Ok(Plan {
-                options: options.clone(),
-                strategy: options.strategy,
-                ..plan
-            });
+        let better = |plan: &Plan| best.as_ref().map_or(true, |best| value(plan) < value(best));
+        if let Some(plan) = run(&simpler).ok().filter(better) {
+            best = Ok(plan);
         }
     }
     match best {
-        Err(e) if leaves_hope(&e) => carelessly(program, options, control),
+        // Without a thought of pages there may be room.
+        Err(e) if leaves_hope(&e) => run(&Options {
+            runtime_page: 0,
+            ..options.clone()
+        }),
         best => best,
     }
+}
+
+/// What plans are compared by.
+fn value(plan: &Plan) -> (u64, u64) {
+    let private = plan.metrics.get(PRIVATE_BYTES).copied().unwrap_or(0);
+    (private, plan.peak)
+}
+
+/// Whether another plan can be better.
+fn is_improvable(plan: &Plan) -> bool {
+    plan.metrics.get(PRIVATE_BYTES) != plan.metrics.get(UNAVOIDABLE_BYTES)
+        || plan.peak > plan.lower_bound
 }
 
 /// Whether another way of placing may still succeed: one that leaves a later space more room, in
 /// which it or its pins fit.
 fn leaves_hope(error: &Error) -> bool {
     !matches!(error.fault, Fault::Cancelled)
-}
-
-/// Plans a program without a thought of the runtime's pages, and then counts what that costs.
-fn carelessly(program: &Program, options: &Options, control: &mut Control<'_>) -> Result<Plan> {
-    let without = Options {
-        runtime_page: 0,
-        ..options.clone()
-    };
-    let planning = run(program, &without, control)?;
-    let mut plan = planning.assemble();
-    plan.options = options.clone();
-    add_cost(&mut plan, &planning.scene);
-    Ok(plan)
 }
 
 /// Adds what the plan costs a runtime with the pages of its options. Only with the least copies is
@@ -93,18 +98,6 @@ pub(super) fn add_cost(plan: &mut Plan, scene: &Scene<'_>) {
     let capacity = plan.options.core_capacity();
     plan.notes.extend(cost.notes(scene.modules, capacity));
     plan.straddlers = Some(cost.straddlers);
-}
-
-/// What plans are compared by.
-fn value(plan: &Plan) -> (u64, u64) {
-    let private = plan.metrics.get(PRIVATE_BYTES).copied().unwrap_or(0);
-    (private, plan.peak)
-}
-
-/// Whether another plan can be better.
-fn is_improvable(plan: &Plan) -> bool {
-    plan.metrics.get(PRIVATE_BYTES) != plan.metrics.get(UNAVOIDABLE_BYTES)
-        || plan.peak > plan.lower_bound
 }
 
 const PAGES: &str = "runtime_pages";
@@ -271,7 +264,7 @@ fn is_counted(scene: &Scene<'_>, (m, f): (usize, usize), id: MemLocId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Extent, Function, InstructionSpec, MemLocSpec, Operand};
+    use crate::ir::{Extent, Function, InstructionSpec, MemLocSpec, Operand, Program};
     use crate::options::Floor;
     use crate::report::{Category, hbm_usage};
     use crate::testing::{self, Shape};
@@ -450,6 +443,31 @@ mod tests {
             "{straddling} of {planned}"
         );
         assert!(avoidable > 0, "{avoidable} of {planned}");
+    }
+
+    #[test]
+    fn a_rotation_makes_nothing_straddle() {
+        let shape = Shape {
+            pages: 300,
+            ..Shape::single_core()
+        };
+        let mut moved = 0;
+        testing::for_each_seed(0..200, |u| {
+            let options = Options {
+                runtime_page: 1,
+                packed: u.ratio(1, 4)?,
+                ..Options::default()
+            };
+            let program = testing::program(u, &shape)?;
+            let control = &mut Control::default();
+            let mut planning = Planning::new(program.modules(), &options, control).expect("valid");
+            planning.place_local(0, control).expect("there is no limit");
+            let before = planning.assemble().metrics[PRIVATE_BYTES];
+            moved += planning.rotate(8).expect("valid").moved;
+            assert!(planning.assemble().metrics[PRIVATE_BYTES] <= before);
+            Ok(())
+        });
+        assert!(moved > 0);
     }
 
     #[test]

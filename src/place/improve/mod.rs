@@ -66,6 +66,15 @@ const PROMOTIONS: [(StackRule, BaseRule); 4] = [
     (StackRule::None, BaseRule::LoadSize),
 ];
 
+/// The orders that the opening tries first.
+pub(crate) fn first_orders(prepared: &Prepared<'_>) -> Vec<Vec<u32>> {
+    let profile = Profile::new(prepared);
+    let orders = PASSES
+        .iter()
+        .map(|&(stack, base)| order(&profile, stack, base));
+    orders.map(|order| order.items).collect()
+}
+
 /// What is known of a problem: it gets better.
 pub(crate) struct Knowledge {
     /// No placement has a lower peak.
