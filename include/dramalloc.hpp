@@ -605,6 +605,10 @@ class Plan {
     if (!status) return status;
     return view(note);
   }
+  /// A location that straddles a page of the runtime; text borrowed from the plan.
+  Result<dram_straddler> straddler(std::uint32_t position) const {
+    return detail::get(api(), &dram_api::plan_straddler, sized<dram_straddler>(), get(), position);
+  }
   Result<std::uint64_t> metric(std::string_view name) const {
     return detail::get(api(), &dram_api::plan_metric, std::uint64_t{0}, get(), str(name));
   }

@@ -187,3 +187,27 @@ TEST(Planning, TheLoadOfAFunctionIsToldPerInstruction) {
   DRAM_OK(plan.status());
   EXPECT_EQ(plan->load(f.main).value(), (std::vector<std::uint64_t>{4096, 4096, 8192, 8192}));
 }
+
+TEST(Planning, WhatStraddlesARuntimePageIsListed) {
+  Fixture f;
+  const std::uint64_t bytes = 3u << 18;
+  const auto a = f.main.add_memloc(dram::MemLoc("a", bytes)).value();
+  const auto b = f.main.add_memloc(dram::MemLoc("b", bytes)).value();
+  (void)f.main.add_instruction({"write", {}, {dram::whole(a), dram::whole(b)}}).value();
+  (void)f.main.add_instruction({"read", {dram::whole(a), dram::whole(b)}}).value();
+  dram::Options options;
+  options.runtime_page = 1;
+  auto roomy = f.program.plan(options);
+  DRAM_OK(roomy.status());
+  EXPECT_EQ(roomy->metric("runtime_private_bytes").value(), 0u);
+  EXPECT_EQ(roomy->straddler(0).status().code(), DRAM_STATUS_OUT_OF_RANGE);
+  options.capacity = 2 * bytes;
+  auto tight = f.program.plan(options);
+  DRAM_OK(tight.status());
+  EXPECT_EQ(tight->metric("runtime_pages").value(), 2u);
+  EXPECT_EQ(tight->metric("runtime_private_bytes").value(), bytes);
+  EXPECT_EQ(tight->straddler(0).value().bytes, bytes);
+  EXPECT_EQ(dram::view(tight->straddler(0).value().function), "main");
+  EXPECT_EQ(f.program.hbm_usage(*tight, 0).value().copies, bytes);
+  EXPECT_EQ(f.program.verify(*tight)->count().value(), 0u);
+}

@@ -482,6 +482,13 @@ pub struct dram_api {
     ) -> dram_status,
     /// `dram_interval_tree_free`.
     pub interval_tree_free: unsafe extern "C" fn(tree: *mut dram_interval_tree) -> dram_status,
+    /// `dram_plan_straddler`.
+    pub plan_straddler: unsafe extern "C" fn(
+        plan: *const dram_plan,
+        position: u32,
+        straddler_out: *mut dram_straddler,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
 }
 
 static API: dram_api = dram_api {
@@ -559,6 +566,7 @@ static API: dram_api = dram_api {
     interval_tree_overlaps: dram_interval_tree_overlaps,
     interval_tree_overlaps_with_interval: dram_interval_tree_overlaps_with_interval,
     interval_tree_free: dram_interval_tree_free,
+    plan_straddler: dram_plan_straddler,
 };
 
 /// The version of the ABI: `DRAM_ABI_MAJOR << 16 | DRAM_ABI_MINOR` of the library.

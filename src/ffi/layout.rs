@@ -53,9 +53,10 @@ layout!(dram_segment, 8, { first: 0, last: 4 });
 layout!(dram_violation, 64, { struct_size: 0, kind: 8, message: 24, function: 40, core: 56, location_count: 60 });
 layout!(dram_interval, 16, { lower: 0, upper: 8 });
 layout!(dram_problem, 80, { struct_size: 0, count: 8, starts: 16, intervals: 24, sizes: 32, alignments: 40, pins: 48, labels: 56, regions: 64, region_count: 72 });
-layout!(dram_problem_result, 40, { struct_size: 0, peak: 8, bound: 16, floor: 24, status: 32, reserved: 36 });
+layout!(dram_problem_result, 56, { struct_size: 0, peak: 8, bound: 16, floor: 24, status: 32, straddler_count: 36, runtime_pages: 40, private_bytes: 48 });
 layout!(dram_dependence, 24, { from: 0, to: 4, kind: 8, distance: 12, header: 16, reserved: 20 });
-layout!(dram_hbm_usage, 96, { struct_size: 0, needed: 8, capacity: 16, input_output: 24, weights: 32, private_bytes: 40, shared: 48, collective: 56, extra: 64, unused: 72, function: 80, instruction: 84, verdict: 88, reserved: 92 });
+layout!(dram_hbm_usage, 104, { struct_size: 0, needed: 8, capacity: 16, input_output: 24, weights: 32, private_bytes: 40, shared: 48, collective: 56, extra: 64, unused: 72, function: 80, instruction: 84, verdict: 88, reserved: 92, copies: 96 });
+layout!(dram_straddler, 72, { struct_size: 0, function: 8, name: 24, address: 40, bytes: 48, core: 56, space: 60, pinned: 64, reserved: 68 });
 
 macro_rules! values {
     ($abi:ident, $core:ident, { $($variant:ident),+ }) => {

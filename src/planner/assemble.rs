@@ -7,6 +7,7 @@ use super::engines::reuse_across_engines;
 use super::frame::rounded;
 use super::joint::JointRun;
 use super::private::SpaceRun;
+use super::runtime_page::add_cost;
 use crate::ir::{Function, MemLocId, MemoryType, Skipped, Space, Usage};
 use crate::plan::{
     FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
@@ -77,6 +78,9 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
         .extend(agreements.iter().flat_map(Agreement::metrics));
     if let Some(cost) = agreements.iter().map(Agreement::cost).max() {
         plan.metrics.insert("agreement_cost".to_owned(), cost);
+    }
+    if scene.options.runtime_page > 0 {
+        add_cost(&mut plan, scene);
     }
     plan
 }

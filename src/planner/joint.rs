@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use super::attempts::Attempt;
 use super::frame::{alignment, rounded};
 use super::lanes::Lanes;
 use super::occupied::group_label;
@@ -16,7 +17,7 @@ use super::scene::{Scene, is_owned_pin};
 use crate::control::Control;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Kind, Segment, Space, Usage};
-use crate::options::{Floor, Strategy};
+use crate::options::Floor;
 use crate::place::{self, Item, Named, PAGE, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
 use crate::shared::{Fate, Group, home};
@@ -96,7 +97,7 @@ struct Posed {
 /// Places every group of a program.
 pub(super) fn run(
     scene: &Scene<'_>,
-    strategy: Strategy,
+    attempt: Attempt,
     capacity: Option<u64>,
     control: &mut Control<'_>,
 ) -> Result<JointRun> {
@@ -133,14 +134,20 @@ pub(super) fn run(
     let mut stacked = vec![floor; lanes.count() as usize];
     for batch in batches(scene, floor, capacity)? {
         let Posed {
-            problem,
+            mut problem,
             obstacles: pins,
         } = pose(scene, &lanes, &batch, &obstacles, &below)?;
-        let solved = place::solve(&problem, strategy, scene.options.budget_steps, control)
-            .map_err(|unsolved| {
-                let name = |pin: usize| pins[pin].map(|i| obstacles[i].name.clone());
-                explain(scene, &lanes, &batch, (&problem, name), unsolved)
-            })?;
+        problem.runtime_page = attempt.runtime_page; // P7
+        let solved = place::solve(
+            &problem,
+            attempt.strategy,
+            scene.options.budget_steps,
+            control,
+        )
+        .map_err(|unsolved| {
+            let name = |pin: usize| pins[pin].map(|i| obstacles[i].name.clone());
+            explain(scene, &lanes, &batch, (&problem, name), unsolved)
+        })?;
         let placement = &solved.placement;
         let placed = batch
             .groups

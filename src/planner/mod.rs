@@ -6,6 +6,7 @@
 //!   joint    the shared space of all modules, over epochs; lanes of cores that look the same
 //!   occupied what its groups hold on a core, where both have one range of addresses
 //! attempts   every space, by the strategy and by those that it contains
+//! runtime_page what straddling the runtime's pages costs
 //! assemble   what was decided, as a plan
 //! ```
 //!
@@ -25,6 +26,7 @@ mod pins;
 mod private;
 mod ranges;
 mod rotate;
+mod runtime_page;
 mod scene;
 #[cfg(test)]
 mod tests;
@@ -32,11 +34,12 @@ mod tests;
 mod unified_tests;
 
 use crate::control::Control;
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Result};
 use crate::ir::{Module, Placed, Program, Space};
-use crate::options::{Options, Strategy};
+use crate::options::Options;
 use crate::plan::{ModulePlan, Plan};
 use crate::shared;
+use attempts::Attempt;
 pub(crate) use calls::CallGraph;
 use joint::JointRun;
 use occupied::Occupied;
@@ -65,8 +68,8 @@ pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> 
 /// A program on its way to a plan: what was analysed, and what was placed so far.
 pub(crate) struct Planning<'a> {
     scene: Scene<'a>,
-    /// How to search; the host's choice, but while a simpler one has its turn.
-    strategy: Strategy,
+    /// How to place; as the host asks, but while a simpler way has its turn.
+    attempt: Attempt,
     local: Vec<Option<SpaceRun>>,
     shared: Option<JointRun>,
     debug: Vec<Option<SpaceRun>>,
@@ -82,14 +85,11 @@ impl<'a> Planning<'a> {
         control: &Control<'_>,
     ) -> Result<Planning<'a>> {
         options.validate()?;
-        if options.runtime_page > 0 {
-            return Err(Fault::Unimplemented("the runtime page").into());
-        }
         let scene = Scene::of(modules, options, control.shared)?;
         let none = || modules.iter().map(|_| None).collect();
         Ok(Planning {
             scene,
-            strategy: options.strategy,
+            attempt: Attempt::asked(options),
             local: none(),
             shared: None,
             debug: none(),
@@ -119,7 +119,7 @@ impl<'a> Planning<'a> {
             .collect::<Result<Vec<_>>>()?;
         let run = joint::run(
             &self.scene,
-            self.strategy,
+            self.attempt,
             left.into_iter().flatten().min(),
             control,
         )?;
@@ -165,7 +165,7 @@ impl<'a> Planning<'a> {
             capacity,
             around: around.as_ref(),
         };
-        private::run(&self.scene, m, space, self.strategy, room, control)
+        private::run(&self.scene, m, space, self.attempt, room, control)
             .map_err(|e| e.on_core(self.scene.modules[m].core()))
     }
 
@@ -227,7 +227,9 @@ pub fn plan_module(
     control: &mut Control<'_>,
 ) -> Result<Plan> {
     let mut planning = Planning::new(program.modules(), options, control)?;
-    planning.place_local(module, control)?;
+    planning.place_well(control, |planning, control| {
+        planning.place_local(module, control)
+    })?;
     Ok(planning.assemble())
 }
 

@@ -2,6 +2,7 @@
 //!
 //! In unified geometry the local space lies around the groups that reach the core. // M7
 
+use super::attempts::Attempt;
 use super::frame::{Frame, frame};
 use super::inherit::{held_at, live_at};
 use super::occupied::{InFunction, Occupied, group_label};
@@ -11,7 +12,7 @@ use super::scene::Scene;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ir::{FlatIndex, MemLocId, Segment, Space};
-use crate::options::{Floor, Strategy};
+use crate::options::Floor;
 use crate::place::{self, Named, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
 
@@ -113,7 +114,7 @@ pub(super) fn run(
     scene: &Scene<'_>,
     module: usize,
     space: Space,
-    strategy: Strategy,
+    attempt: Attempt,
     Room { capacity, around }: Room<'_>,
     control: &mut Control<'_>,
 ) -> Result<SpaceRun> {
@@ -138,6 +139,7 @@ pub(super) fn run(
             .check_pins(scene, (module, f), &visible)
             .map_err(here)?;
         let mut frame = frame(&functions[f], analysed, space, options).map_err(here)?;
+        frame.problem.runtime_page = attempt.runtime_page; // P7
         frame.problem.floor = floor;
         frame.problem.ceiling = capacity.unwrap_or(u64::MAX);
         let mut obstacles = Vec::new();
@@ -197,11 +199,16 @@ pub(super) fn run(
         for (range, life) in groups.merged() {
             block(&mut frame.problem, Obstacle::Others, range, life);
         }
-        let solved = place::solve(&frame.problem, strategy, options.budget_steps, control)
-            .map_err(|unsolved| {
-                let beside = (&visible, &groups, obstacles.as_slice());
-                here(explain(scene, (module, f), &frame, beside, unsolved))
-            })?;
+        let solved = place::solve(
+            &frame.problem,
+            attempt.strategy,
+            options.budget_steps,
+            control,
+        )
+        .map_err(|unsolved| {
+            let beside = (&visible, &groups, obstacles.as_slice());
+            here(explain(scene, (module, f), &frame, beside, unsolved))
+        })?;
         let offsets = solved.placement.offsets;
         for site in calls.calls_of(f) {
             let above = inherited[f].all().to_vec();

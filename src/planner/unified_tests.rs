@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use super::lanes::Lanes;
 use super::scene::Scene;
 use super::*;
+use crate::error::Fault;
 use crate::ir::{
     BlockId, Extent, FlatIndex, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Operand,
     Remote, Segment, Usage, overlap,
 };
+use crate::options::Strategy;
 use crate::options::{Floor, Geometry, Options};
 use crate::plan::MemLocPlan;
 use crate::testing::{self, Shape};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::pressure::{LiveSize, pressure};
+use super::pressure::{LiveSize, pressure, private_copies};
 use crate::ir::{MemoryType, Program, Space};
 use crate::options::Geometry;
 use crate::plan::Plan;
@@ -10,7 +10,7 @@ use crate::plan::Plan;
 /// What one core needs of its memory.
 ///
 /// `needed` is what has to be there: as far as the spaces reach, plus what callers own without an
-/// address, plus the host's extra bytes. `peak` is what is live at the worst instruction;
+/// address, plus the copies of what straddles a page of the runtime, plus the host's extra bytes. `peak` is what is live at the worst instruction;
 /// `unused` is the rest, lost to fragmentation, alignment and reserved space, so that
 /// `peak.total() + unused == needed`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +87,7 @@ pub fn hbm_usage(program: &Program, plan: &Plan, extra: u64) -> Vec<HbmUsage> {
     let usages = pressure.cores.into_iter().map(|core| {
         let needed = reach(program, plan, core.core)
             .saturating_add(unaddressed(program, plan, core.core))
+            .saturating_add(private_copies(plan, core.core))
             .saturating_add(extra);
         // Pins that overlap nothing and lives that are all placed keep the peak within the need.
         let unused = needed.saturating_sub(core.peak.total());

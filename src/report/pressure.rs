@@ -27,17 +27,20 @@ pub enum Category {
     Collective,
     /// Bytes that only the host knows of, such as descriptors.
     Extra,
+    /// The copies of what straddles a page of the runtime. // P7
+    Copies,
 }
 
 impl Category {
     /// Every category, in the order of reports.
-    pub const ALL: [Category; 6] = [
+    pub const ALL: [Category; 7] = [
         Category::InputOutput,
         Category::Weights,
         Category::Private,
         Category::Shared,
         Category::Collective,
         Category::Extra,
+        Category::Copies,
     ];
 
     /// The words of reports.
@@ -49,6 +52,7 @@ impl Category {
             Category::Shared => "shared",
             Category::Collective => "collective",
             Category::Extra => "extra",
+            Category::Copies => "copies",
         }
     }
 }
@@ -152,7 +156,10 @@ pub fn pressure(program: &Program, plan: &Plan, extra: u64) -> Pressure {
         .modules()
         .iter()
         .zip(&plan.modules)
-        .map(|(module, planned)| core_pressure(module, planned, extra))
+        .map(|(module, planned)| {
+            let copies = private_copies(plan, module.core());
+            core_pressure(module, planned, (extra, copies))
+        })
         .collect();
     cores.sort_by_key(|core| core.core);
     let mut device = LiveSize::default();
@@ -197,9 +204,14 @@ pub fn frame_profile(function: &Function, planned: &FunctionPlan) -> Vec<LiveSiz
     profile
 }
 
-fn core_pressure(module: &Module, planned: &ModulePlan, extra: u64) -> CorePressure {
+fn core_pressure(
+    module: &Module,
+    planned: &ModulePlan,
+    (extra, copies): (u64, u64),
+) -> CorePressure {
     let mut always = always_held(module, planned);
     always.put(Category::Extra, extra);
+    always.put(Category::Copies, copies);
     let worst = WorstMoments::of(module, planned);
     let entry = worst
         .entries
@@ -212,6 +224,14 @@ fn core_pressure(module: &Module, planned: &ModulePlan, extra: u64) -> CorePress
         function: entry.map_or_else(String::new, |&f| module.functions()[f].name().to_owned()),
         index,
     }
+}
+
+/// The bytes of the copies that a core holds, all the time, for what straddles a page of the
+/// runtime. They have no addresses in a space. // P7
+pub(super) fn private_copies(plan: &Plan, core: u32) -> u64 {
+    let straddlers = plan.straddlers.iter().flatten();
+    let here = straddlers.filter(|straddler| straddler.core == core);
+    here.fold(0, |sum, straddler| sum.saturating_add(straddler.bytes))
 }
 
 /// What a module holds whatever runs: each storage once, whichever functions name it. // L6b

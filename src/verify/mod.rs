@@ -4,8 +4,8 @@
 //! (`accesses`, `graph`, `lives`, `calls`; `epochs` and `groups` for what cores share), reads the plan
 //! beside it (`scope`), holds every location against its own rules (`locations`), every two
 //! against each other (`overlap`, on the sweep of `sweep`; `held` where local and shared have one
-//! range of addresses) and the plan's figures against its own
-//! (`figures`, `bound`). Nothing here is quadratic: a plan of a million locations is verified in
+//! range of addresses) and the plan's figures against its own (`figures`, `bound`,
+//! `runtime_page`). Nothing here is quadratic: a plan of a million locations is verified in
 //! about the time it takes to read. [`verify_raw`] does the same for rows without a program.
 //!
 //! Violations are data: all of them are found, many of one kind become a total.
@@ -23,6 +23,7 @@ mod lives;
 mod locations;
 mod overlap;
 mod raw;
+mod runtime_page;
 mod scope;
 mod sweep;
 #[cfg(test)]
