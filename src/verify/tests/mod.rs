@@ -3,7 +3,7 @@
 mod claims;
 mod mutations;
 mod oracle;
-mod planned;
+pub(super) mod planned;
 mod planner;
-mod programs;
+pub(super) mod programs;
 mod raw;

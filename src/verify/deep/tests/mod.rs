@@ -1,0 +1,4 @@
+//! The deep verifier against an execution byte by byte, against plans broken on purpose, and
+//! against plans that are right.
+
+mod right;
