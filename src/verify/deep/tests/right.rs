@@ -46,7 +46,7 @@ fn accepted(program: &Program, options: &Options) {
 
 #[test]
 fn plans_of_one_core_run_right() {
-    testing::for_each_seed(0..1500, |u| {
+    testing::for_each_seed(0..500, |u| {
         let options = options(u)?;
         accepted(&testing::program(u, &Shape::single_core())?, &options);
         Ok(())
@@ -55,7 +55,7 @@ fn plans_of_one_core_run_right() {
 
 #[test]
 fn plans_of_many_cores_run_right() {
-    testing::for_each_seed(0..1500, |u| {
+    testing::for_each_seed(0..500, |u| {
         let options = options(u)?;
         accepted(&testing::program(u, &Shape::many_cores())?, &options);
         Ok(())
