@@ -68,7 +68,7 @@ pub struct DepsArgs {
 /// `dramalloc verify`.
 #[derive(clap::Args)]
 pub struct VerifyArgs {
-    /// Also run the program by location and by address and compare every value.
+    /// Also run the program by location and by address, and compare every value and the order.
     #[arg(long)]
     pub deep: bool,
     /// The program (JSON) or raw problem (CSV); - is stdin.

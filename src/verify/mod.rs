@@ -13,6 +13,7 @@
 mod accesses;
 mod bound;
 mod calls;
+mod deep;
 mod epochs;
 mod figures;
 mod findings;
@@ -39,6 +40,7 @@ use groups::Groups;
 use locations::{Floors, Layout};
 use scope::Scope;
 
+pub use deep::{Deep, verify_deep};
 pub use findings::{REPORTED_PER_KIND, Violation};
 pub use groups::Predicate;
 pub use raw::{verify_raw, verify_raw_plan};
