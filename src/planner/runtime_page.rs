@@ -391,7 +391,7 @@ mod tests {
         testing::for_each_seed(seeds, |u| {
             let mut options = Options {
                 runtime_page: *u.choose(&[1, 1, 2, 3])?,
-                budget_steps: Some(3_000),
+                budget_steps: Some(1_000),
                 floor: *u.choose(&[Floor::Hwm, Floor::Hwm, Floor::Holes])?,
                 packed: u.ratio(1, 4)?,
                 reuse_io: u.ratio(1, 4)?,
@@ -477,7 +477,7 @@ mod tests {
             functions: 3,
             ..Shape::single_core()
         };
-        check_programs(&shape, 0..300);
+        check_programs(&shape, 0..120);
     }
 
     #[test]
@@ -486,6 +486,6 @@ mod tests {
             pages: 300,
             ..Shape::many_cores()
         };
-        check_programs(&shape, 0..300);
+        check_programs(&shape, 0..120);
     }
 }
