@@ -246,7 +246,8 @@ enum dram_geometry
    */
   DRAM_GEOMETRY_SPLIT = 0,
   /**
-   * One address range per core.
+   * One address range per core for its local and its shared locations; shared ones come first,
+   * each free on the cores that it reaches. Debug locations stay apart.
    */
   DRAM_GEOMETRY_UNIFIED = 1,
 };
@@ -1277,7 +1278,9 @@ typedef struct dram_memloc_desc {
    */
   struct dram_str remote_name;
   /**
-   * The cores that reach it; none: not said. Read during the call only.
+   * The cores that reach it, beside those that are linked; none: not said. A shared location
+   * that says so stays shared whoever uses it, and in unified geometry its bytes are free on
+   * all of these cores. Read during the call only.
    */
   const uint32_t *reach;
   /**

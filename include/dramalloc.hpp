@@ -445,6 +445,12 @@ struct MemLoc : dram_memloc_desc {
     remote_name = str(name_there);
     return *this;
   }
+  /// Says which cores reach it, beside those that are linked; the list is borrowed.
+  MemLoc &reached_by(Span<const std::uint32_t> cores) noexcept {
+    reach = cores.data();
+    reach_count = cores.size();
+    return *this;
+  }
 };
 
 /// All bytes of a location, as an operand.

@@ -196,11 +196,6 @@ impl OptionArgs {
         }
     }
 
-    /// An option that this version would not honour, if one was typed.
-    pub fn unsupported(&self) -> Option<&'static str> {
-        (self.geometry == Some(Geometry::Unified)).then_some("--geometry unified")
-    }
-
     /// Whether anything was typed.
     pub fn any(&self) -> bool {
         *self != OptionArgs::default()

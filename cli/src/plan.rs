@@ -18,11 +18,6 @@ use crate::progress::Bar;
 
 /// Runs the subcommand.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
-    if let Some(option) = args.options.unsupported() {
-        return Err(Failure::Bad(format!(
-            "{option} is not supported in this version"
-        )));
-    }
     let mut clock = Stages::new(&args.talk);
     let input = input::read(&args.file)?;
     let result = if input.is_json() {

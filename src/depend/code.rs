@@ -56,10 +56,11 @@ impl Code {
                 let number = numbers.binary_search(&instruction.engine);
                 engine.push(number.expect("collected above") as u32);
                 let index = FlatIndex::new(index);
+                let runs = layout.runs(index);
                 let uses = function.uses(index).iter().map(|a| (a, false));
                 let defs = function.defs(index).iter().map(|a| (a, true));
                 for (access, writes) in uses.chain(defs) {
-                    if access.bytes > 0 {
+                    if runs && access.bytes > 0 {
                         let (root, base) = function.root(access.loc);
                         let (area, first, end) =
                             layout.range(root, base + access.offset, access.bytes);

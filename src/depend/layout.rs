@@ -1,7 +1,9 @@
-//! Where the bytes of a function's locations lie, as far as dependences are concerned.
+//! Where the bytes of a function's locations lie, and which instructions leave them alone, as far
+//! as dependences are concerned.
 
 use crate::error::{Error, Fault, Result};
-use crate::ir::{Function, MemLocId, Space};
+use crate::ir::{FlatIndex, Function, MemLocId, Space};
+use crate::options::Geometry;
 use crate::plan::FunctionPlan;
 
 /// The place of every root of one function.
@@ -12,10 +14,12 @@ use crate::plan::FunctionPlan;
 ///
 /// # Invariants
 ///
-/// * **range**: the last byte of every placed root has an address of 64 bits.
+/// * **range**: the last byte of every placed root has an address of 64 bits;
+/// * **idle**: `idle` is sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     places: Vec<Option<(Space, u64)>>, // By `MemLocId`; `None` for views.
+    idle: Vec<FlatIndex>,
 }
 
 impl Layout {
@@ -23,16 +27,18 @@ impl Layout {
     pub fn unplaced(function: &Function) -> Layout {
         Layout {
             places: vec![None; function.memlocs().len()],
+            idle: Vec::new(),
         }
     }
 
-    /// The host's pins and what the last run wrote into the function.
+    /// The host's pins and what the last run wrote into the function: addresses, elided copies.
     pub fn of(function: &Function) -> Result<Layout> {
-        Layout::new(function, |id| {
+        let layout = Layout::new(function, |id| {
             let loc = function.memloc(id);
             let space = loc.placed().map_or(loc.space, |placed| placed.space); // M1
             loc.address().map(|address| (space, address))
-        })
+        })?;
+        Ok(layout.without(function.elided()))
     }
 
     /// What a plan says of the function.
@@ -85,13 +91,34 @@ impl Layout {
             .memloc_ids()
             .map(place)
             .collect::<Result<Vec<_>>>()?;
-        Ok(Layout { places })
+        Ok(Layout {
+            places,
+            idle: Vec::new(),
+        })
     }
 
-    /// The same with one range of addresses for all spaces. // M7
-    pub fn unified(mut self) -> Layout {
+    /// The same, but for copies that never run, because they would move bytes onto themselves.
+    ///
+    /// They touch nothing, so that whoever wrote the bytes meets whoever reads them at their new
+    /// name. // X3
+    pub fn without(mut self, copies: impl IntoIterator<Item = FlatIndex>) -> Layout {
+        self.idle = copies.into_iter().collect();
+        self.idle.sort_unstable();
+        self
+    }
+
+    /// Whether an instruction touches anything at all.
+    pub(super) fn runs(&self, index: FlatIndex) -> bool {
+        self.idle.binary_search(&index).is_err() // Idle.
+    }
+
+    /// The same where spaces have addresses as a geometry says: in a unified one, shared bytes are
+    /// local bytes. // M7
+    pub fn in_geometry(mut self, geometry: Geometry) -> Layout {
         for (space, _) in self.places.iter_mut().flatten() {
-            *space = Space::Local;
+            if geometry == Geometry::Unified && *space == Space::Shared {
+                *space = Space::Local;
+            }
         }
         self
     }

@@ -86,12 +86,14 @@ impl Edge {
     }
 }
 
-/// Where a value flows from its def to a use on another engine, by location.
+/// Where a value flows from its def to a use on another engine.
 ///
-/// Views count as their roots, partial defs hide only their own bytes. Per use and engine only
+/// By location for an unplaced `layout`, which is what the values alone need; a copy that never
+/// runs hands its value on by address, so a layout without some copies has to know where they
+/// would have run. Views count as their roots, partial defs hide only their own bytes. Per use and engine only
 /// the latest def is named; other edges may imply an edge. Sorted by `(from, to)`.
-pub fn flow(function: &Function) -> Vec<Edge> {
-    let code = Code::new(function, &Layout::unplaced(function));
+pub fn flow(function: &Function, layout: &Layout) -> Vec<Edge> {
+    let code = Code::new(function, layout);
     edges(function, &code, Wanted::Flow, Effort::of(0))
 }
 

@@ -42,7 +42,8 @@ pub enum dram_floor {
 pub enum dram_geometry {
     /// Each space has addresses of its own.
     Split = 0,
-    /// One address range per core.
+    /// One address range per core for its local and its shared locations; shared ones come first,
+    /// each free on the cores that it reaches. Debug locations stay apart.
     Unified = 1,
 }
 

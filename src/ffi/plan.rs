@@ -659,7 +659,9 @@ pub unsafe extern "C" fn dram_plan_dependences(
         let program = function.module.program.snapshot(); // The analysis may take a while.
         let value = &program.modules()[function.module.position].functions()[function.position];
         planned.check_is_of(value)?;
-        let edges = depend::dependences(value, &depend::Layout::of_plan(value, planned)?);
+        let layout = depend::Layout::of_plan(value, planned)?;
+        let layout = layout.in_geometry(plan.plan.options.geometry);
+        let edges = depend::dependences(value, &layout);
         let edges: Vec<dram_dependence> = edges.iter().map(dependence).collect();
         // SAFETY: the host vouches for the callback and its data; the edges are readable.
         unsafe { take(user, edges.as_ptr(), edges.len()) };

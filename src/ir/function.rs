@@ -606,9 +606,15 @@ impl Function {
         self.elided.clear();
     }
 
-    /// Marks the copies that move bytes onto themselves; replaces what was marked before. // X3
+    /// Marks the copies that move bytes onto themselves, and that must not run; replaces what was
+    /// marked before. // X3
     pub fn set_elided(&mut self, copies: impl IntoIterator<Item = FlatIndex>) {
         self.elided = copies.into_iter().collect();
+    }
+
+    /// The copies marked as moving bytes onto themselves, ascending.
+    pub fn elided(&self) -> impl Iterator<Item = FlatIndex> + '_ {
+        self.elided.iter().copied()
     }
 
     /// Whether a copy is marked as moving bytes onto themselves.

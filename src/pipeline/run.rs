@@ -191,7 +191,7 @@ impl Run<'_> {
                 });
                 self.elided = copies.collect();
             }
-            Pass::BuildFdeps => self.edges = Edges::of(self.source, |_, _, f| Ok(depend::flow(f)))?,
+            Pass::BuildFdeps => self.flow()?,
             Pass::AntiDependencyAnalyzerPostDram => self.order()?,
             Pass::ColoringAllocatorDramShared | Pass::ColoringAllocatorDramSharedPostLnk => {
                 self.planning.place_shared(control)?;
@@ -217,14 +217,39 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Edges along values; through elided copies by address.
+    fn flow(&mut self) -> Result<()> {
+        let plan = self.planning.assemble();
+        self.edges = Edges::of(self.source, |m, f, function| {
+            let layout = match self.elided_in(m, f) {
+                [] => Layout::unplaced(function),
+                _ => self.layout(&plan, m, f, function)?,
+            };
+            Ok(depend::flow(function, &layout))
+        })?;
+        Ok(())
+    }
+
     /// Edges along values and re-used bytes, as far as addresses are known.
     fn order(&mut self) -> Result<()> {
         let plan = self.planning.assemble();
         self.edges = Edges::of(self.source, |m, f, function| {
-            let layout = Layout::of_plan(function, &plan.modules[m].functions[f])?;
+            let layout = self.layout(&plan, m, f, function)?;
             Ok(depend::dependences(function, &layout))
         })?;
         Ok(())
+    }
+
+    /// Where a function's bytes lie; the copies that are marked never run. // X3
+    fn layout(&self, plan: &Plan, m: usize, f: usize, function: &Function) -> Result<Layout> {
+        let layout = Layout::of_plan(function, &plan.modules[m].functions[f])?;
+        let layout = layout.in_geometry(plan.options.geometry);
+        Ok(layout.without(self.elided_in(m, f).iter().copied()))
+    }
+
+    /// The copies of a function that are marked so far.
+    fn elided_in(&self, m: usize, f: usize) -> &[FlatIndex] {
+        self.elided.get(m).map_or(&[], |functions| &functions[f])
     }
 
     /// Groups of several cores on the same bytes are an error, races of the program a warning. // D3

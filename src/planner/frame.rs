@@ -30,7 +30,6 @@ pub(super) fn frame(
     let mut problem = Problem {
         ceiling: u64::MAX,
         no_straddle: options.packed,
-        runtime_page: options.runtime_page_bytes(),
         granule: if options.packed { 1 } else { PAGE },
         trim_collective: options.trim_cc,
         ..Problem::default()

@@ -1,4 +1,4 @@
-//! What a plan costs a runtime that hands out memory in pages, and the cheapest of several. // P7
+//! What a plan costs a runtime that hands out memory in pages. // P7
 //!
 //! A space's addresses become variables in pages; one that reaches from a page into the next gets
 //! memory of its own beside them. A storage counts once: a shared location where its owner is, a
@@ -6,85 +6,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Planning;
 use super::scene::Scene;
-use crate::control::Control;
-use crate::error::{Error, Fault, Result};
 use crate::ir::{MemLocId, MemoryType, Module, Space};
-use crate::options::{Options, Strategy};
 use crate::place::straddles;
 use crate::plan::{MemLocPlan, ModulePlan, Plan, Status, Straddler};
 use crate::shared::{Fate, Member, home};
 
-/// Plans what `place` places so that no strategy is above the ones before it, first in private
-/// bytes, then in the highest peak; and so that what fits without a runtime's page fits with one.
-///
-/// Each space on its own does that already. But a callee lies beside its caller and a later space in
-/// what the earlier ones leave, so that a better placement of one can cost another more than it
-/// gains.
-pub(super) fn run(
-    modules: &[Module],
-    options: &Options,
-    control: &mut Control<'_>,
-    place: impl Fn(&mut Planning<'_>, &mut Control<'_>) -> Result<()>,
-) -> Result<Plan> {
-    let mut run = |choice: &Options| {
-        let mut planning = Planning::new(modules, choice, control)?;
-        place(&mut planning, control)?;
-        let mut plan = planning.assemble();
-        (plan.options, plan.strategy) = (options.clone(), options.strategy);
-        if choice.runtime_page == 0 {
-            add_cost(&mut plan, &planning.scene);
-        }
-        Ok(plan)
-    };
-    let before: &[Strategy] = match options.strategy {
-        Strategy::Reference => &[],
-        Strategy::Fast => &[Strategy::Reference],
-        Strategy::Best => &[Strategy::Fast, Strategy::Reference],
-    };
-    let mut best = run(options);
-    for &strategy in before {
-        match &best {
-            Ok(plan) if !is_improvable(plan) => break,
-            Err(e) if !leaves_hope(e) => break,
-            _ => {}
-        }
-        let simpler = Options {
-            strategy,
-            ..options.clone()
-        };
-        let better = |plan: &Plan| best.as_ref().map_or(true, |best| value(plan) < value(best));
-        if let Some(plan) = run(&simpler).ok().filter(better) {
-            best = Ok(plan);
-        }
-    }
-    match best {
-        // Without a thought of pages there may be room.
-        Err(e) if leaves_hope(&e) => run(&Options {
-            runtime_page: 0,
-            ..options.clone()
-        }),
-        best => best,
-    }
+/// The bytes of private copies that a plan with the option causes.
+pub(super) fn private_bytes(plan: &Plan) -> u64 {
+    plan.metrics.get(PRIVATE_BYTES).copied().unwrap_or(0)
 }
 
-/// What plans are compared by.
-fn value(plan: &Plan) -> (u64, u64) {
-    let private = plan.metrics.get(PRIVATE_BYTES).copied().unwrap_or(0);
-    (private, plan.peak)
-}
-
-/// Whether another plan can be better.
-fn is_improvable(plan: &Plan) -> bool {
-    plan.metrics.get(PRIVATE_BYTES) != plan.metrics.get(UNAVOIDABLE_BYTES)
-        || plan.peak > plan.lower_bound
-}
-
-/// Whether another way of placing may still succeed: one that leaves a later space more room, in
-/// which it or its pins fit.
-fn leaves_hope(error: &Error) -> bool {
-    !matches!(error.fault, Fault::Cancelled)
+/// Whether no plan causes fewer.
+pub(super) fn is_least(plan: &Plan) -> bool {
+    plan.metrics.get(PRIVATE_BYTES) == plan.metrics.get(UNAVOIDABLE_BYTES)
 }
 
 /// Adds what the plan costs a runtime with the pages of its options. Only with the least copies is
@@ -264,8 +199,10 @@ fn is_counted(scene: &Scene<'_>, (m, f): (usize, usize), id: MemLocId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Control;
     use crate::ir::{Extent, Function, InstructionSpec, MemLocSpec, Operand, Program};
-    use crate::options::Floor;
+    use crate::options::{Floor, Options, Strategy};
+    use crate::planner::Planning;
     use crate::report::{Category, hbm_usage};
     use crate::testing::{self, Shape};
     use crate::verify::verify;
@@ -428,8 +365,9 @@ mod tests {
                     continue;
                 };
                 assert_eq!(verify(&program, &plan), [], "{options:?}");
-                assert!(value(&plan) <= last, "{options:?}");
-                last = value(&plan);
+                let value = (private_bytes(&plan), plan.peak);
+                assert!(value <= last, "{options:?}");
+                last = value;
                 planned += 1;
                 straddling += u32::from(plan.metrics[STRADDLERS] > 0);
                 let least = plan.metrics[PRIVATE_BYTES] == plan.metrics[UNAVOIDABLE_BYTES];

@@ -200,12 +200,6 @@ fn a_wrong_command_line_has_status_2_and_help_has_0() {
         ),
         ("a limit below -1", "plan good --cc-limit -2", 2, "cc_limit"),
         (
-            "what is not there yet",
-            "plan good --geometry unified",
-            2,
-            "not supported",
-        ),
-        (
             "a page of more bytes than there are",
             "plan good --runtime-page 17592186044416",
             2,

@@ -231,7 +231,7 @@ fn flow_and_reuse_together_order_everything() {
         };
         // Without addresses, flow by location and reuse are about the same bytes.
         case.places.iter_mut().for_each(|place| *place = None);
-        let mut edges = flow(&case.function);
+        let mut edges = flow(&case.function, &Layout::unplaced(&case.function));
         assert!(edges.iter().all(|e| e.kind == DependenceKind::Flow));
         let reuse = reuse(&case.function, &Layout::unplaced(&case.function));
         assert!(reuse.iter().all(|e| e.kind != DependenceKind::Flow));

@@ -7,3 +7,4 @@ mod planned;
 mod planner;
 mod programs;
 mod raw;
+mod unified;

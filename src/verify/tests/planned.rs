@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::ir::{Program, UsageMask};
-use crate::options::{Floor, Options, Strategy};
+use crate::options::{Floor, Geometry, Options, Strategy};
 use crate::plan::Plan;
 use crate::testing::{self, Result, Shape, Unstructured};
 use crate::verify::{Violation, verify};
@@ -24,6 +24,7 @@ pub(super) fn options(u: &mut Unstructured<'_>) -> Result<Options> {
         capacity: if chance(u)? { Some(1 << 32) } else { None },
         shared_mib_per_core: if chance(u)? { 64 } else { 0 },
         separate_functions: chance(u)?,
+        geometry: *u.choose(&[Geometry::Split, Geometry::Unified])?,
         usage_mask: if chance(u)? {
             UsageMask::ALL
         } else {
