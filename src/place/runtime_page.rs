@@ -628,6 +628,54 @@ mod tests {
     }
 
     #[test]
+    fn the_cheapest_set_of_straddlers_need_not_be_part_of_a_dearer_one() {
+        let mut problem = Problem {
+            runtime_page: 5,
+            granule: 1,
+            ceiling: 10,
+            ..Problem::default()
+        };
+        for (size, align, life) in [
+            (4, 3, (3, 6)),
+            (3, 3, (3, 4)),
+            (2, 1, (0, 4)),
+            (5, 3, (0, 0)),
+        ] {
+            testing::add_item(&mut problem, size, &[life]);
+            problem.items.last_mut().expect("just added").align = align;
+        }
+        assert_eq!(Enumeration::optimum(&problem, 1), Some((4, 9)));
+        let solved = solve(&problem, Strategy::Best, None, &mut Control::default());
+        assert_eq!(solved.map(|solved| value(&problem, &solved)), Ok((4, 9)));
+    }
+
+    //  page 8, region below 12, a pin below 4
+    //  14 |  +---+
+    //   8 |  +-c-+ fast: no copy, but outside
+    //  10 |  +---+
+    //   4 |  +-c-+ reference: inside, astride 8
+    #[test]
+    fn a_collective_item_straddles_before_it_leaves_its_region_unless_that_is_cheaper() {
+        let mut problem = Problem {
+            runtime_page: 8,
+            granule: 1,
+            ceiling: u64::MAX,
+            collective_limit: Some(12),
+            ..Problem::default()
+        };
+        testing::add_item(&mut problem, 6, &[(0, 1)]);
+        problem.items[0].usage = Usage::Collective;
+        testing::add_pin(&mut problem, 0, 4, &[(0, 1)]);
+        let run = |strategy| {
+            let solved = solve(&problem, strategy, None, &mut Control::default());
+            let placement = solved.expect("there is no ceiling").placement;
+            (placement.offsets, placement.outside_region)
+        };
+        assert_eq!(run(Strategy::Reference), (vec![4], vec![]));
+        assert_eq!(run(Strategy::Fast), (vec![8], vec![0]));
+    }
+
+    #[test]
     fn what_no_page_holds_costs_its_copy_and_can_still_be_optimal() {
         let mut problem = Problem {
             runtime_page: 8,

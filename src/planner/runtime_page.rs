@@ -40,13 +40,17 @@ const PRIVATE_BYTES: &str = "runtime_private_bytes";
 const UNAVOIDABLE_BYTES: &str = "runtime_unavoidable_bytes";
 const STRADDLERS: &str = "runtime_straddlers";
 
+/// A space of a core, the shared one of all; in unified geometry a core's local space stands for
+/// the range that it and the shared groups have in common. // G1, M7
+type Range = (Space, Option<u32>);
+
 /// What the runtime makes of a plan.
 #[derive(Default)]
 struct Cost {
     page: u64,
     straddlers: Vec<Straddler>,
-    /// By space and core, shared ones once: one past the highest byte that has an address.
-    ends: BTreeMap<(Space, Option<u32>), u64>,
+    /// By range of addresses: one past the highest byte that has one.
+    ends: BTreeMap<Range, u64>,
     /// Pins that are counted already.
     seen: BTreeSet<(Space, Option<u32>, String, u64, u64)>,
 }
@@ -65,6 +69,8 @@ impl Cost {
                     if is_counted(scene, (m, f), id) {
                         let is_named = !function.memloc_name(id).is_empty();
                         cost.add(module.core(), &planned.name, memloc, is_named);
+                        let ranges = ranges(scene, (m, f), id, memloc.space);
+                        cost.reach(memloc, &ranges);
                     }
                 }
             }
@@ -72,23 +78,24 @@ impl Cost {
         cost
     }
 
+    fn reach(&mut self, memloc: &MemLocPlan, ranges: &[Range]) {
+        // No bytes meet nothing, wherever they lie. // L10
+        let bytes = Some(bytes_of(memloc)).filter(|&bytes| bytes > 0);
+        if let (Some(address), Some(bytes)) = (memloc.address, bytes) {
+            for &range in ranges {
+                let end = self.ends.entry(range).or_default();
+                *end = (*end).max(address.saturating_add(bytes));
+            }
+        }
+    }
+
     fn add(&mut self, core: u32, function: &str, memloc: &MemLocPlan, is_named: bool) {
         let Some(address) = memloc.address else {
             return;
         };
-        // A pin has its exact bytes, whatever candidates are rounded to. // P2
-        let bytes = if memloc.pinned {
-            memloc.bytes
-        } else {
-            memloc.aligned
-        };
-        if bytes == 0 {
-            return; // It meets nothing, wherever it lies. // L10
-        }
+        let bytes = bytes_of(memloc);
         let space = memloc.space;
         let whose = (space != Space::Shared).then_some(core);
-        let end = self.ends.entry((space, whose)).or_default();
-        *end = (*end).max(address.saturating_add(bytes));
         if !straddles(address, bytes, self.page) {
             return;
         }
@@ -107,7 +114,7 @@ impl Cost {
         });
     }
 
-    /// Pages that the spaces reach into, each space with its own.
+    /// Pages that the ranges reach into, each with its own.
     fn pages(&self) -> u64 {
         let pages = self.ends.values().map(|end| end.div_ceil(self.page));
         pages.fold(0, u64::saturating_add)
@@ -172,6 +179,32 @@ impl Cost {
     }
 }
 
+/// A pin has its exact bytes, whatever candidates are rounded to. // P2
+fn bytes_of(memloc: &MemLocPlan) -> u64 {
+    if memloc.pinned {
+        memloc.bytes
+    } else {
+        memloc.aligned
+    }
+}
+
+/// Where the storage that a counted location stands for takes addresses.
+fn ranges(scene: &Scene<'_>, (m, f): (usize, usize), id: MemLocId, space: Space) -> Vec<Range> {
+    if space != Space::Shared {
+        return vec![(space, Some(scene.modules[m].core()))];
+    }
+    if !scene.is_unified() {
+        return vec![(space, None)];
+    }
+    // A group is on the cores that it reaches, a pin on all.
+    let group = scene.group_of((m, f), id).filter(|g| g.pin.is_none());
+    let all = || scene.modules.iter().map(Module::core).collect();
+    let cores: Vec<u32> = group.map_or_else(all, |group| group.reach.clone());
+    let known = |core: &u32| scene.modules.iter().any(|m| m.core() == *core);
+    let cores = cores.into_iter().filter(known);
+    cores.map(|core| (Space::Local, Some(core))).collect()
+}
+
 /// Whether a location stands for a storage of device memory: a root, and of a shared group the
 /// owner, or the first member that the host has pinned.
 fn is_counted(scene: &Scene<'_>, (m, f): (usize, usize), id: MemLocId) -> bool {
@@ -201,7 +234,7 @@ mod tests {
     use super::*;
     use crate::control::Control;
     use crate::ir::{Extent, Function, InstructionSpec, MemLocSpec, Operand, Program};
-    use crate::options::{Floor, Options, Strategy};
+    use crate::options::{Floor, Geometry, Options, Strategy};
     use crate::planner::Planning;
     use crate::report::{Category, hbm_usage};
     use crate::testing::{self, Shape};
@@ -322,13 +355,51 @@ mod tests {
         assert_eq!((names(&plan), plan.status), (vec!["a"], Status::Optimal));
     }
 
+    /// A MiB of its own on each of two cores, and one that they share.
+    #[test]
+    fn pages_are_those_of_each_range_of_addresses() {
+        let mut program = Program::new("two");
+        for core in 0..2 {
+            let mut function = function("main", &[("own", 1, None)]);
+            let shared = MemLocSpec {
+                name: "s",
+                extent: Some(Extent::Bytes(MIB)),
+                space: Space::Shared,
+                ..MemLocSpec::default()
+            };
+            let s = function.add_memloc(&shared).expect("valid");
+            let whole = [MemLocId(0), s].map(Operand::from);
+            let op = InstructionSpec {
+                op: "op",
+                defs: &whole,
+                ..InstructionSpec::default()
+            };
+            function.add_instruction(&op).expect("valid");
+            let mut module = Module::new("m", core);
+            module.add_function(function).expect("the only one");
+            program.add_module(module).expect("another core");
+        }
+        for (geometry, pages) in [(Geometry::Split, 3), (Geometry::Unified, 4)] {
+            let options = Options {
+                runtime_page: 1,
+                geometry,
+                ..Options::default()
+            };
+            assert_eq!(
+                figures(&planned(&program, &options)),
+                (pages, 0, 0),
+                "{geometry:?}"
+            );
+        }
+    }
+
     /// Programs with locations of up to a page and a little more, under all sorts of capacities.
     fn check_programs(shape: &Shape, seeds: std::ops::Range<u64>) {
         let (mut planned, mut straddling, mut avoidable) = (0, 0, 0);
         testing::for_each_seed(seeds, |u| {
             let mut options = Options {
                 runtime_page: *u.choose(&[1, 1, 2, 3])?,
-                budget_steps: Some(3_000),
+                budget_steps: Some(1_000),
                 floor: *u.choose(&[Floor::Hwm, Floor::Hwm, Floor::Holes])?,
                 packed: u.ratio(1, 4)?,
                 reuse_io: u.ratio(1, 4)?,
@@ -336,6 +407,7 @@ mod tests {
                 trim_cc: u.arbitrary()?,
                 align: *u.choose(&[None, None, Some(8192)])?,
                 separate_functions: u.ratio(1, 4)?,
+                geometry: *u.choose(&[Geometry::Split, Geometry::Split, Geometry::Unified])?,
                 ..Options::default()
             };
             let tenths = u.int_in_range(0..=30)?; // Above 20: no capacity.
@@ -415,7 +487,7 @@ mod tests {
             functions: 3,
             ..Shape::single_core()
         };
-        check_programs(&shape, 0..300);
+        check_programs(&shape, 0..120);
     }
 
     #[test]
@@ -424,6 +496,6 @@ mod tests {
             pages: 300,
             ..Shape::many_cores()
         };
-        check_programs(&shape, 0..300);
+        check_programs(&shape, 0..120);
     }
 }

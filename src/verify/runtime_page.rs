@@ -11,7 +11,11 @@ use super::groups::Fate;
 use super::locations::{Hold, Put};
 use super::scope::Scope;
 use crate::ir::{MemLocId, Space};
+use crate::options::Geometry;
 use crate::plan::{Plan, Straddler};
+
+/// A space and its core; no core for one that is everywhere.
+type Range = (Space, Option<u32>);
 
 /// Holds the list of straddlers and the figures against the addresses. Returns whether nothing
 /// straddles but pins and what no page holds.
@@ -27,7 +31,7 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) -> bool {
         return true;
     }
     let mut found = Vec::new();
-    let mut reach: BTreeMap<(Space, Option<u32>), u64> = BTreeMap::new();
+    let mut reach: BTreeMap<Range, u64> = BTreeMap::new();
     let mut named: BTreeSet<(Option<u32>, Space, &str, u64, u64)> = BTreeSet::new();
     for (s, scope) in facts.scopes.iter().enumerate() {
         for id in scope.roots() {
@@ -37,8 +41,10 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) -> bool {
             };
             let core = (put.space != Space::Shared).then_some(scope.core);
             let last_page = (put.end - 1) / page;
-            let pages = reach.entry((put.space, core)).or_default();
-            *pages = (*pages).max(last_page + 1);
+            for range in ranges(facts, s, id, &put) {
+                let pages = reach.entry(range).or_default();
+                *pages = (*pages).max(last_page + 1);
+            }
             if put.start / page == last_page {
                 continue;
             }
@@ -106,6 +112,32 @@ fn compare(plan: &Plan, figures: &[(&str, u64)], found: &[Straddler], findings: 
             format!("the plan lists {told:?}, there are {is}")
         });
     }
+}
+
+/// The ranges of addresses in which a storage is: that of its space, or in unified geometry those of
+/// the cores that have a member, that a member reaches, or, for a pin, all. // M7
+fn ranges(facts: &Facts<'_, '_>, s: usize, id: MemLocId, put: &Put) -> Vec<Range> {
+    let own = facts.scopes[s].core;
+    if put.space != Space::Shared {
+        return vec![(put.space, Some(own))];
+    }
+    if facts.plan.options.geometry == Geometry::Split {
+        return vec![(put.space, None)];
+    }
+    let group = facts.groups.of_member(s, id);
+    let members = || group.iter().flat_map(|group| &group.members);
+    let mut cores: Vec<u32> = facts.scopes.iter().map(|scope| scope.core).collect();
+    cores.retain(|&core| {
+        put.hold != Hold::Placed
+            || members().any(|&(s, id)| {
+                let scope = &facts.scopes[s as usize];
+                scope.core == core || scope.function.reach(id).contains(&core)
+            })
+    });
+    cores
+        .iter()
+        .map(|&core| (Space::Local, Some(core)))
+        .collect()
 }
 
 /// Whether a root stands for its storage: of a shared group only the owner does, or the first

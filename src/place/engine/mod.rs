@@ -334,6 +334,9 @@ mod tests {
         assert_eq!(unit(&problem(&[64, 192], 24)), 3);
         assert_eq!(unit(&problem(&[64, 192], 128)), 6);
         assert_eq!(unit(&Problem::default()), 63);
+        let mut paged = problem(&[64, 192], 64);
+        paged.runtime_page = 48 * 5;
+        assert_eq!(unit(&paged), 4);
         let mut on_a_pin = problem(&[64, 192], 1);
         crate::place::testing::add_pin(&mut on_a_pin, 3, 20, &[(0, 0)]);
         assert_eq!(unit(&on_a_pin), 2);
