@@ -45,7 +45,9 @@ const STRADDLERS: &str = "runtime_straddlers";
 struct Cost {
     page: u64,
     straddlers: Vec<Straddler>,
-    /// By space and core, shared ones once: one past the highest byte that has an address.
+    /// By range of addresses, a space of a core or the shared one: one past the highest byte that
+    /// has an address. In unified geometry what is shared is in the local range of each core that
+    /// it reaches. // M7
     ends: BTreeMap<(Space, Option<u32>), u64>,
     /// Pins that are counted already.
     seen: BTreeSet<(Space, Option<u32>, String, u64, u64)>,
@@ -64,7 +66,8 @@ impl Cost {
                 for (id, memloc) in function.memloc_ids().zip(&planned.memlocs) {
                     if is_counted(scene, (m, f), id) {
                         let is_named = !function.memloc_name(id).is_empty();
-                        cost.add(module.core(), &planned.name, memloc, is_named);
+                        let ranges = ranges(scene, (m, f), id, memloc.space);
+                        cost.add((module.core(), &planned.name), memloc, is_named, &ranges);
                     }
                 }
             }
@@ -72,7 +75,13 @@ impl Cost {
         cost
     }
 
-    fn add(&mut self, core: u32, function: &str, memloc: &MemLocPlan, is_named: bool) {
+    fn add(
+        &mut self,
+        (core, function): (u32, &str),
+        memloc: &MemLocPlan,
+        is_named: bool,
+        ranges: &[(Space, Option<u32>)],
+    ) {
         let Some(address) = memloc.address else {
             return;
         };
@@ -87,8 +96,10 @@ impl Cost {
         }
         let space = memloc.space;
         let whose = (space != Space::Shared).then_some(core);
-        let end = self.ends.entry((space, whose)).or_default();
-        *end = (*end).max(address.saturating_add(bytes));
+        for &range in ranges {
+            let end = self.ends.entry(range).or_default();
+            *end = (*end).max(address.saturating_add(bytes));
+        }
         if !straddles(address, bytes, self.page) {
             return;
         }
@@ -107,7 +118,7 @@ impl Cost {
         });
     }
 
-    /// Pages that the spaces reach into, each space with its own.
+    /// Pages that the ranges of addresses reach into, each with its own.
     fn pages(&self) -> u64 {
         let pages = self.ends.values().map(|end| end.div_ceil(self.page));
         pages.fold(0, u64::saturating_add)
@@ -169,6 +180,30 @@ impl Cost {
             }
         }
         notes
+    }
+}
+
+/// The ranges of addresses in which a location takes its bytes.
+fn ranges(
+    scene: &Scene<'_>,
+    (m, f): (usize, usize),
+    id: MemLocId,
+    space: Space,
+) -> Vec<(Space, Option<u32>)> {
+    let core = |m: usize| Some(scene.modules[m].core());
+    match space {
+        Space::Shared if scene.is_unified() => {
+            let member = Member {
+                module: m as u32,
+                function: f as u32,
+                loc: id,
+            };
+            let group = scene.groups.position(member);
+            let reach = group.map_or(&[][..], |group| &scene.reach[group]);
+            reach.iter().map(|&m| (Space::Local, core(m))).collect()
+        }
+        Space::Shared => vec![(space, None)],
+        Space::Local | Space::Debug => vec![(space, core(m))],
     }
 }
 

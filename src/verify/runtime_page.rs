@@ -11,6 +11,7 @@ use super::groups::Fate;
 use super::locations::{Hold, Put};
 use super::scope::Scope;
 use crate::ir::{MemLocId, Space};
+use crate::options::Geometry;
 use crate::plan::{Plan, Straddler};
 
 /// Holds the list of straddlers and the figures against the addresses. Returns whether nothing
@@ -37,8 +38,10 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) -> bool {
             };
             let core = (put.space != Space::Shared).then_some(scope.core);
             let last_page = (put.end - 1) / page;
-            let pages = reach.entry((put.space, core)).or_default();
-            *pages = (*pages).max(last_page + 1);
+            for range in ranges(facts, s, id, &put) {
+                let pages = reach.entry(range).or_default();
+                *pages = (*pages).max(last_page + 1);
+            }
             if put.start / page == last_page {
                 continue;
             }
@@ -67,6 +70,24 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) -> bool {
     ];
     compare(plan, &figures, &found, findings);
     found.iter().all(unavoidable)
+}
+
+/// The ranges of addresses in which a root takes its bytes: in unified geometry a shared one is in
+/// those of the cores that it reaches, one that the host holds there always in those of all. // M7
+fn ranges(facts: &Facts<'_, '_>, s: usize, id: MemLocId, put: &Put) -> Vec<(Space, Option<u32>)> {
+    let local = |core: &u32| (Space::Local, Some(*core));
+    match (put.space, facts.plan.options.geometry) {
+        (Space::Shared, Geometry::Split) => vec![(Space::Shared, None)],
+        (Space::Shared, Geometry::Unified) if put.hold == Hold::Always => {
+            facts.scopes.iter().map(|s| local(&s.core)).collect()
+        }
+        (Space::Shared, Geometry::Unified) => {
+            let group = facts.groups.of_member(s, id);
+            let cores = group.map_or(&[][..], |group| &group.reach);
+            cores.iter().map(local).collect()
+        }
+        (space, _) => vec![(space, Some(facts.scopes[s].core))],
+    }
 }
 
 fn compare(plan: &Plan, figures: &[(&str, u64)], found: &[Straddler], findings: &mut Findings) {
