@@ -347,7 +347,7 @@ fn pins_of_both_spaces_on_one_core_must_not_meet() {
         ..loc("w", 2)
     };
     let p = program([
-        core(0, &[s.clone()], &["< s"]),
+        core(0, std::slice::from_ref(&s), &["< s"]),
         core(1, &[s, w], &["< s w"]),
     ]);
     let error = plan_of(&p, &unified()).unwrap_err().to_string();
