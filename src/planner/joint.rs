@@ -23,6 +23,7 @@ use crate::plan::CollectivePlan;
 use crate::shared::{Fate, Group, home};
 
 /// The shared space, placed.
+#[derive(Clone)]
 pub(super) struct JointRun {
     /// Bytes that it may use; `None`: no limit.
     pub capacity: Option<u64>,

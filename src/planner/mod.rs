@@ -227,7 +227,14 @@ pub fn plan_module(
     control: &mut Control<'_>,
 ) -> Result<Plan> {
     let mut planning = Planning::new(program.modules(), options, control)?;
+    // Cores that are planned one by one must all lie around the same groups, so these are placed by
+    // the strategy asked for, whichever is best for the module. // M7
+    if planning.scene.is_unified() {
+        planning.place_shared(control)?;
+    }
+    let agreed = planning.shared.take();
     planning.place_well(control, |planning, control| {
+        planning.shared.clone_from(&agreed);
         planning.place_local(module, control)
     })?;
     Ok(planning.assemble())

@@ -12,7 +12,8 @@ use crate::plan::Plan;
 /// `needed` is what has to be there: as far as the spaces reach, plus what callers own without an
 /// address, plus the copies of what straddles a page of the runtime, plus the host's extra bytes. `peak` is what is live at the worst instruction;
 /// `unused` is the rest, lost to fragmentation, alignment and reserved space, so that
-/// `peak.total() + unused == needed`.
+/// `peak.total() + unused == needed`. In unified geometry a group that reaches a core on which it
+/// has no member is reserved space there: it is needed, and nothing of that core lives in it. // M7
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HbmUsage {
     /// The core.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::calls::Calls;
+use super::epochs::EpochRange;
 use super::findings::Findings;
 use super::groups::{Fate, Group, Groups};
 use super::locations::{Hold, Layout, Put};
@@ -34,7 +35,7 @@ impl Held {
         apart: bool,
     ) -> Held {
         let core = scopes[s].core;
-        let mut known: BTreeMap<Vec<(u32, (u32, u32))>, Runs> = BTreeMap::new();
+        let mut known: BTreeMap<Vec<(u32, EpochRange)>, Runs> = BTreeMap::new();
         let mut held = Held { groups: Vec::new() };
         let count = scopes[s].function.instructions().len() as u32;
         for (g, group) in groups.list.iter().enumerate() {
@@ -143,11 +144,14 @@ pub(super) fn check(
     }
 }
 
+/// Epochs of an entry function, by its number.
+type Window = (u32, EpochRange);
+
 /// When the instructions of each scope may run: where its callers call it.
 pub(super) struct Contexts {
     /// By scope: the entry function's number and the epochs in which it may begin; with `true`,
     /// all of it may run in any of them.
-    windows: Vec<BTreeMap<(u32, (u32, u32)), bool>>,
+    windows: Vec<BTreeMap<Window, bool>>,
 }
 
 impl Contexts {
@@ -160,7 +164,7 @@ impl Contexts {
         cycles: impl Fn(usize, u32) -> bool,
     ) -> Contexts {
         let scopes = calls.of.len();
-        let mut windows: Vec<BTreeMap<(u32, (u32, u32)), bool>> = vec![BTreeMap::new(); scopes];
+        let mut windows: Vec<BTreeMap<Window, bool>> = vec![BTreeMap::new(); scopes];
         for &s in &calls.callers_first {
             let s = s as usize;
             if let Some(stretch) = stretch(s) {
