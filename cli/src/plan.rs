@@ -48,7 +48,7 @@ fn plan_program(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Ve
     proven(&input.name, &verify(&program, &plan))?;
     clock.stage("verify");
     if args.deps {
-        deps::add(&program, &mut plan).map_err(failed)?;
+        dramalloc::depend::order(&program, &mut plan).map_err(failed)?;
         clock.stage("deps");
     }
     if !args.talk.quiet {

@@ -52,8 +52,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::ir::{BlockId, FlatIndex, Function};
-use crate::plan::{Dependence, DependenceKind, Site};
+use crate::error::Result;
+use crate::ir::{BlockId, FlatIndex, Function, Program};
+use crate::plan::{Dependence, DependenceKind, Plan, Site};
 
 use across::Effort;
 use code::Code;
@@ -135,6 +136,27 @@ pub fn named(edges: &[Edge], core: u32, function: &Function) -> Vec<Dependence> 
         header: edge.header.map(|block| block.0),
     };
     edges.iter().map(edge).collect()
+}
+
+/// Gives a plan the dependences of all its functions.
+///
+/// # Errors
+///
+/// If the plan is not of the program, or puts bytes past the last address.
+pub fn order(program: &Program, plan: &mut Plan) -> Result<()> {
+    let mut all = Vec::new();
+    for (module, planned) in program.modules().iter().zip(&plan.modules) {
+        for (function, planned) in module.functions().iter().zip(&planned.functions) {
+            let layout =
+                Layout::of_plan(function, planned).map_err(|e| e.on_core(module.core()))?;
+            let layout = layout.in_geometry(plan.options.geometry);
+            let edges = dependences(function, &layout);
+            all.extend(named(&edges, module.core(), function));
+        }
+    }
+    plan.dependences = Some(all);
+    plan.needs_dependences = false;
+    Ok(())
 }
 
 fn edges(function: &Function, code: &Code, wanted: Wanted, effort: Effort) -> Vec<Edge> {

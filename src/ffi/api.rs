@@ -489,6 +489,21 @@ pub struct dram_api {
         straddler_out: *mut dram_straddler,
         error: *mut *mut dram_error,
     ) -> dram_status,
+    /// `dram_program_verify_with`.
+    pub program_verify_with: unsafe extern "C" fn(
+        program: *const dram_program,
+        plan: *const dram_plan,
+        options: *const dram_verify_options,
+        report_out: *mut *mut dram_report,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_report_note`.
+    pub report_note: unsafe extern "C" fn(
+        report: *const dram_report,
+        position: u32,
+        note_out: *mut dram_str,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
 }
 
 static API: dram_api = dram_api {
@@ -567,6 +582,8 @@ static API: dram_api = dram_api {
     interval_tree_overlaps_with_interval: dram_interval_tree_overlaps_with_interval,
     interval_tree_free: dram_interval_tree_free,
     plan_straddler: dram_plan_straddler,
+    program_verify_with: dram_program_verify_with,
+    report_note: dram_report_note,
 };
 
 /// The version of the ABI: `DRAM_ABI_MAJOR << 16 | DRAM_ABI_MINOR` of the library.

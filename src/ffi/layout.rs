@@ -14,7 +14,7 @@ use super::module::dram_module_info;
 use super::options::*;
 use super::plan::*;
 use super::problem::*;
-use super::report::dram_violation;
+use super::report::{dram_verify_options, dram_violation};
 use super::text::dram_str;
 use crate::ir::{Kind, MemoryType, Space, Usage};
 use crate::options::{Floor, Geometry, Preset, Strategy};
@@ -51,6 +51,7 @@ layout!(dram_space_info, 48, { struct_size: 0, capacity: 8, floor: 16, peak: 24,
 layout!(dram_plan_memloc, 96, { struct_size: 0, name: 8, address: 24, bytes: 32, aligned: 40, segment_count: 48, owner_name: 56, owner_core: 72, space: 76, skipped: 80, pinned: 84, is_shared_post_dram_alloc: 88, reserved: 92 });
 layout!(dram_segment, 8, { first: 0, last: 4 });
 layout!(dram_violation, 64, { struct_size: 0, kind: 8, message: 24, function: 40, core: 56, location_count: 60 });
+layout!(dram_verify_options, 16, { struct_size: 0, deep: 8, reserved: 12 });
 layout!(dram_interval, 16, { lower: 0, upper: 8 });
 layout!(dram_problem, 80, { struct_size: 0, count: 8, starts: 16, intervals: 24, sizes: 32, alignments: 40, pins: 48, labels: 56, regions: 64, region_count: 72 });
 layout!(dram_problem_result, 56, { struct_size: 0, peak: 8, bound: 16, floor: 24, status: 32, straddler_count: 36, runtime_pages: 40, private_bytes: 48 });

@@ -19,9 +19,9 @@ use super::handle::{Handle, Object, Registry};
 use super::module::{ModuleObject, dram_module};
 use super::options::{dram_control, dram_options};
 use super::plan::{PlanObject, dram_hbm_usage, dram_plan, dram_verdict};
-use super::report::{self, dram_report};
+use super::report::{self, dram_report, dram_verify_options};
 use super::status::dram_status;
-use super::structs::{Out, OutStruct};
+use super::structs::{self, Out, OutStruct};
 use super::text::{Writer, dram_str, dram_write_fn, slice};
 use super::{at, options};
 use crate::error::{Error, Fault, Result};
@@ -562,7 +562,45 @@ pub unsafe extern "C" fn dram_program_verify(
         let program = call.get(program, "program")?.snapshot();
         let plan = call.get(plan, "plan")?;
         let violations = crate::verify::verify(&program, &plan.plan);
-        report_out.set(report::hand_out(violations));
+        report_out.set(report::hand_out(violations, Vec::new()));
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// As `dram_program_verify`, with a choice of what to verify; `options` may be null.
+///
+/// A race of the program itself and what could not be covered are notes of the report, not
+/// violations: see `dram_report_note`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_program_verify_with(
+    program: *const dram_program,
+    plan: *const dram_plan,
+    options: *const dram_verify_options,
+    report_out: *mut *mut dram_report,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let report_out = unsafe { Out::new(report_out, ptr::null_mut(), "report_out")? };
+        let deep = if options.is_null() {
+            false
+        } else {
+            // SAFETY: as this function's parameter says.
+            unsafe { structs::read(options, "options")? }.deep != 0
+        };
+        let program = call.get(program, "program")?.snapshot();
+        let plan = call.get(plan, "plan")?;
+        let mut violations = crate::verify::verify(&program, &plan.plan);
+        let mut notes = Vec::new();
+        if deep {
+            let deep = crate::verify::verify_deep(&program, &plan.plan, None);
+            violations.extend(deep.violations);
+            notes.extend(deep.warnings.iter().map(|warning| warning.to_string()));
+            notes.extend(deep.notes);
+        }
+        report_out.set(report::hand_out(violations, notes));
         Ok(())
     };
     // SAFETY: as this function's parameter says.

@@ -32,7 +32,10 @@ impl Handle for dram_report {
 }
 
 /// What a `dram_report` handle stands for.
-pub(super) struct ReportObject(Vec<Violation>);
+pub(super) struct ReportObject {
+    violations: Vec<Violation>,
+    notes: Vec<String>,
+}
 
 impl Object for ReportObject {
     fn poison(&self) -> Option<&AtomicBool> {
@@ -41,8 +44,26 @@ impl Object for ReportObject {
 }
 
 /// Registers a report.
-pub(super) fn hand_out(violations: Vec<Violation>) -> *mut dram_report {
-    REPORTS.insert(Arc::new(ReportObject(violations)))
+pub(super) fn hand_out(violations: Vec<Violation>, notes: Vec<String>) -> *mut dram_report {
+    REPORTS.insert(Arc::new(ReportObject { violations, notes }))
+}
+
+/// What to verify. Zero is geometry alone, which costs about as much as reading the plan.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dram_verify_options {
+    /// `sizeof(dram_verify_options)`.
+    pub struct_size: usize,
+    /// 1: also run the program by location and by address, compare every value, and ask what orders
+    /// every two accesses to common bytes. The plan's dependences count, if it carries any.
+    pub deep: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+// SAFETY: integers, without padding (asserted in `layout`).
+unsafe impl Versioned for dram_verify_options {
+    const FIRST_SIZE: usize = 16;
 }
 
 /// Something wrong with a plan. Text is borrowed until the report is freed.
@@ -78,7 +99,7 @@ pub unsafe extern "C" fn dram_report_count(
     let body = |call: &mut Call| {
         // SAFETY: as this function's parameter says.
         let count_out = unsafe { Out::new(count_out, 0, "count_out")? };
-        count_out.set(call.get(report, "report")?.0.len() as u32);
+        count_out.set(call.get(report, "report")?.violations.len() as u32);
         Ok(())
     };
     // SAFETY: as this function's parameter says.
@@ -99,7 +120,7 @@ pub unsafe extern "C" fn dram_report_violation(
         // SAFETY: as this function's parameter says.
         let violation_out = unsafe { OutStruct::new(violation_out, "violation_out")? };
         let report = call.get(report, "report")?;
-        let violation = at(&report.0, position.into(), "violation")?;
+        let violation = at(&report.violations, position.into(), "violation")?;
         let function = violation.function.as_deref();
         violation_out.set(dram_violation {
             struct_size: 0,
@@ -129,9 +150,29 @@ pub unsafe extern "C" fn dram_report_location(
         // SAFETY: as this function's parameter says.
         let name_out = unsafe { Out::new(name_out, dram_str::EMPTY, "name_out")? };
         let report = call.get(report, "report")?;
-        let violation = at(&report.0, violation.into(), "violation")?;
+        let violation = at(&report.violations, violation.into(), "violation")?;
         let name = at(&violation.locations, position.into(), "location")?;
         name_out.set(dram_str::of(name));
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// Note number `position` of a report: races of the program itself, and what verification could not
+/// cover. Borrowed until the report is freed. Past the last one `DRAM_STATUS_OUT_OF_RANGE`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_report_note(
+    report: *const dram_report,
+    position: u32,
+    note_out: *mut dram_str,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let note_out = unsafe { Out::new(note_out, dram_str::EMPTY, "note_out")? };
+        let report = call.get(report, "report")?;
+        note_out.set(dram_str::of(at(&report.notes, position.into(), "note")?));
         Ok(())
     };
     // SAFETY: as this function's parameter says.

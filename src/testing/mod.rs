@@ -17,6 +17,7 @@
 //!     flow      blocks and edges, with the barriers in place
 //!     memlocs   roots, views, pins
 //!     code      instructions
+//! properties  what has to hold of any input
 //! ```
 
 mod code;
@@ -24,6 +25,7 @@ mod flow;
 mod function;
 mod memlocs;
 mod program;
+pub mod properties;
 
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ use super::super::handle::Handle;
 use super::super::options::{dram_control, dram_options, dram_region};
 use super::super::plan::{PlanObject, dram_dependence, dram_segment};
 use super::super::problem::{dram_interval, dram_problem};
+use super::super::report::dram_verify_options;
 use super::super::status::dram_status::{self, InvalidArgument};
 use super::super::structs::Versioned;
 use super::super::text::dram_str;
@@ -184,6 +185,8 @@ fn every_function_refuses_what_means_nothing() {
         interval_tree_overlaps_with_interval,
         interval_tree_free,
         plan_straddler,
+        program_verify_with,
+        report_note,
     } = *api();
     let mut number = 0u32;
     let mut long = 0u64;
@@ -339,6 +342,26 @@ fn every_function_refuses_what_means_nothing() {
             "program_verify",
             program_verify(program, plan, null_mut(), e),
         );
+        let deeply: dram_verify_options = sized();
+        refuses("program_verify_with", |h| {
+            program_verify_with(h, plan, &deeply, &mut report, e)
+        });
+        refuses("program_verify_with", |h| {
+            program_verify_with(program, h, null(), &mut report, e)
+        });
+        refused(
+            "program_verify_with",
+            program_verify_with(program, plan, null(), null_mut(), e),
+        );
+        let short = dram_verify_options {
+            struct_size: 1,
+            ..deeply
+        };
+        refused(
+            "program_verify_with",
+            program_verify_with(program, plan, &short, &mut report, e),
+        );
+        refuses("report_note", |h| report_note(h, 0, &mut text, e));
         assert!(made.is_null() && child.is_null() && planned.is_null() && report.is_null());
 
         // Modules.
@@ -654,7 +677,7 @@ fn every_function_refuses_what_means_nothing() {
         );
 
         // Reports.
-        let report = super::super::report::hand_out(Vec::new());
+        let report = super::super::report::hand_out(Vec::new(), Vec::new());
         refuses("report_count", |h| report_count(h, &mut number, e));
         refused("report_count", report_count(report, null_mut(), e));
         refuses("report_violation", |h| {

@@ -11,7 +11,7 @@ use super::super::plan::{
     dram_space_info, dram_straddler,
 };
 use super::super::problem::{dram_interval, dram_problem, dram_problem_result};
-use super::super::report::dram_violation;
+use super::super::report::{dram_verify_options, dram_violation};
 use super::super::status::dram_status;
 use super::super::text::dram_str;
 use super::{Host, api, fails, ok, sized};
@@ -269,6 +269,18 @@ fn programs_and_plans_survive_their_files_and_a_right_plan_is_proven() {
         ok(|e| (api().program_verify)(program_again, plan_again, &mut report, e));
         ok(|e| (api().report_count)(report, &mut count, e));
         (api().report_free)(report);
+        let mut deeply: dram_verify_options = sized();
+        deeply.deep = 1;
+        let verify = api().program_verify_with;
+        ok(|e| verify(program_again, plan_again, &deeply, &mut report, e));
+        let mut more = 9;
+        ok(|e| (api().report_count)(report, &mut more, e));
+        assert_eq!(more, 0, "no violations");
+        let mut note = dram_str::EMPTY;
+        fails(dram_status::OutOfRange, |e| {
+            (api().report_note)(report, 0, &mut note, e)
+        });
+        (api().report_free)(report);
         (api().plan_free)(plan);
         (api().plan_free)(plan_again);
         let said = fails(dram_status::InvalidArgument, |e| {
@@ -300,6 +312,14 @@ fn a_wrong_plan_is_reported_with_names() {
         ok(|e| (api().program_verify)(host.program, wrong, &mut report, e));
         ok(|e| (api().report_count)(report, &mut count, e));
         assert!(count > 0);
+        let mut deeply: dram_verify_options = sized();
+        deeply.deep = 1;
+        let (mut deep, mut more) = (null_mut(), 0);
+        let verify = api().program_verify_with;
+        ok(|e| verify(host.program, wrong, &deeply, &mut deep, e));
+        ok(|e| (api().report_count)(deep, &mut more, e));
+        assert!(more > count, "values go wrong as well");
+        (api().report_free)(deep);
         let mut names = Vec::new();
         for position in 0..count {
             ok(|e| (api().report_violation)(report, position, &mut violation, e));

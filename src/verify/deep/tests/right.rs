@@ -4,21 +4,14 @@ use crate::control::Control;
 use crate::ir::Program;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::testing::properties::options;
 use crate::testing::{self, Shape};
 use crate::verify::deep::verify_deep;
-use crate::verify::tests::planned::{options, show};
+use crate::verify::tests::planned::show;
 
 /// Gives a plan the edges that it needs.
 pub(super) fn with_edges(program: &Program, plan: &mut Plan) {
-    let mut all = Vec::new();
-    for (module, planned) in program.modules().iter().zip(&plan.modules) {
-        for (function, planned) in module.functions().iter().zip(&planned.functions) {
-            let layout = crate::depend::Layout::of_plan(function, planned).expect("in range");
-            let edges = crate::depend::dependences(function, &layout);
-            all.extend(crate::depend::named(&edges, module.core(), function));
-        }
-    }
-    plan.dependences = Some(all);
+    crate::depend::order(program, plan).expect("in range");
 }
 
 /// The plan of our planner, if it makes one.
