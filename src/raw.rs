@@ -157,6 +157,7 @@ pub fn solve_raw(
     options.validate()?;
     raw.validate()?;
     let ranked = Ranked::new(raw, options)?;
+    ranked.check_pins()?;
     let solved = place::solve(
         &ranked.problem,
         options.strategy,
@@ -221,6 +222,22 @@ struct Ranked {
 }
 
 impl Ranked {
+    /// Refuses a capacity that the pins alone exceed.
+    fn check_pins(&self) -> Result<()> {
+        let capacity = self.problem.ceiling;
+        let rows = self.pin_rows.iter().zip(&self.problem.pins);
+        match rows.max_by_key(|(_, pin)| pin.end) {
+            Some((row, pin)) if pin.end > capacity => {
+                let end = pin.end;
+                let reason = format!(
+                    "{capacity} bytes do not hold the pin of row {row}, which ends at {end}"
+                );
+                Err(Error::invalid("capacity", reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn new(raw: &RawProblem, options: &Options) -> Result<Ranked> {
         let mut times: Vec<i64> = raw.segments.iter().flat_map(|&(l, u)| [l, u]).collect();
         times.sort_unstable();

@@ -528,7 +528,8 @@ fn function(facts: &Facts<'_, '_>, s: usize, findings: &mut Findings) {
 struct Extents {
     /// One past the highest byte placed, by space.
     ends: BTreeMap<Space, u64>,
-    /// One past the highest byte of the collective locations in the region, from its base.
+    /// How long the region of the collective locations is, and where it ends; of several slabs the
+    /// longest and the highest.
     collective: BTreeMap<Space, (u128, u128)>,
 }
 
@@ -560,8 +561,9 @@ impl Extents {
                 let end = u128::from(put.end);
                 let inside = end <= base + u128::from(limit);
                 if inside && usage_of(scope, s, id, facts.groups) == Usage::Collective {
-                    let known = extents.collective.entry(put.space).or_insert((base, end));
-                    *known = (*known).max((base, end));
+                    let real = end.saturating_sub(base).next_multiple_of(PAGE.into());
+                    let known = extents.collective.entry(put.space).or_default();
+                    *known = (known.0.max(real), known.1.max(base + real));
                 }
             }
         }
@@ -636,9 +638,8 @@ fn region(
         (Some(limit), Some(cc)) => {
             let truth = |e: &Extents| {
                 let floor = u128::from(floor);
-                let (base, end) = e.collective.get(&space).copied().unwrap_or((floor, floor));
-                let real = end.saturating_sub(base).next_multiple_of(PAGE.into());
-                (limit, real, base + real)
+                let (real, hwm) = e.collective.get(&space).copied().unwrap_or((0, floor));
+                (limit, real, hwm)
             };
             let told = (cc.limit, u128::from(cc.real), u128::from(cc.hwm));
             if !extents.iter().any(|e| told == truth(e)) {

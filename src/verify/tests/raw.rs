@@ -295,6 +295,22 @@ fn every_false_cost_of_a_runtime_page_is_found() {
 }
 
 #[test]
+fn a_capacity_below_the_pins_is_refused_unless_they_are_never_there() {
+    let mut raw = problem(&[(&[(0, 2)], 10), (&[(0, 2)], 5)]);
+    raw.pins = vec![Some(20), None];
+    let within = |capacity| Options {
+        capacity: Some(capacity),
+        ..options_of(Floor::Holes)
+    };
+    let control = &mut Control::default();
+    assert!(solve_raw(&raw, &within(30), control).is_ok());
+    let error = solve_raw(&raw, &within(29), control).unwrap_err();
+    assert!(error.to_string().contains("ends at 30"), "{error}");
+    raw.segments[0] = (1, 1);
+    assert!(solve_raw(&raw, &within(29), control).is_ok());
+}
+
+#[test]
 fn raw_plans_with_runtime_pages_are_right() {
     const MIB: u64 = 1 << 20;
     let mut straddling = 0;
@@ -308,7 +324,7 @@ fn raw_plans_with_runtime_pages_are_right() {
         let rows: Vec<(&[(i64, i64)], u64)> = rows.iter().map(|r| (&r.0[..], r.1)).collect();
         let mut raw = problem(&rows);
         raw.pins = vec![None; raw.len()];
-        raw.pins[0] = Some(u.int_in_range(0..=7)? * MIB / 2); // Within every capacity.
+        raw.pins[0] = Some(u.int_in_range(0..=9)? * MIB / 2);
         raw.alignments = vec![*u.choose(&[1, 3, 4096])?; raw.len()];
         let options = Options {
             runtime_page: u.int_in_range(1..=3)?,
