@@ -55,11 +55,10 @@ impl fmt::Display for Place {
 }
 
 /// What went wrong.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
     /// An argument is outside its documented domain.
-    #[error("{parameter}: {reason}")]
     InvalidArgument {
         /// The argument's name.
         parameter: &'static str,
@@ -67,7 +66,6 @@ pub enum Fault {
         reason: String,
     },
     /// A name that nothing has.
-    #[error("there is no {what} named {name:?}")]
     UnknownName {
         /// What was looked for: `location`, `function`.
         what: &'static str,
@@ -75,7 +73,6 @@ pub enum Fault {
         name: String,
     },
     /// A number that nothing has.
-    #[error("there is no {what} {index}, only {count}")]
     UnknownIndex {
         /// What was looked for.
         what: &'static str,
@@ -85,7 +82,6 @@ pub enum Fault {
         count: u64,
     },
     /// A name that something else has already.
-    #[error("there already is a {what} named {name:?}")]
     DuplicateName {
         /// What it names.
         what: &'static str,
@@ -93,16 +89,13 @@ pub enum Fault {
         name: String,
     },
     /// The size is not known at compile time. // L10
-    #[error("its size is unknown; a static plan needs every size")]
     UnknownSize,
     /// A product or sum does not fit in 64 bits. // L10
-    #[error("{what} overflows 64 bits")]
     Overflow {
         /// The computation, with its numbers.
         what: String,
     },
     /// Bytes past the end of what they are part of. // L9
-    #[error("bytes {offset} to {end} lie past the end of {of}, which has {bytes} bytes")]
     PastTheEnd {
         /// The first byte.
         offset: u64,
@@ -114,9 +107,6 @@ pub enum Fault {
         bytes: u64,
     },
     /// Two pinned locations share bytes while both are live.
-    #[error(
-        "it is pinned at {start} to {end} while {other} holds {other_start} to {other_end} at the same time"
-    )]
     PinsOverlap {
         /// The first byte.
         start: u64,
@@ -130,7 +120,6 @@ pub enum Fault {
         other_end: u64,
     },
     /// A life whose end is before its start.
-    #[error("its life ends at {upper}, before it starts at {lower}")]
     Inverted {
         /// The start.
         lower: i64,
@@ -138,33 +127,81 @@ pub enum Fault {
         upper: i64,
     },
     /// A use may read bytes that no def has written; strict mode only. // L5
-    #[error("a use may read it before any def has written it")]
     UninitializedUse,
     /// A file or text is not what it should be; the sentence has the line or the path.
-    #[error("{0}")]
     Document(String),
     /// No address exists within the capacity. // P9
-    #[error("{0}")]
     NoRoom(Box<NoRoom>),
     /// A core needs more memory than it has. // G2
-    #[error("{0}")]
     OverBudget(Box<HbmUsage>),
     /// What was decided breaks a rule; the verifier's sentence.
-    #[error("{0}")]
     Violation(String),
     /// The capability exists in the contract but not yet in this version.
-    #[error("{0} is not supported in this version")]
     Unimplemented(&'static str),
     /// The order of calls is wrong.
-    #[error("{0}")]
     FailedPrecondition(String),
     /// The host's cancel flag was seen before any placement was found.
-    #[error("cancelled before a placement was found")]
     Cancelled,
     /// The budget ran out before any placement was found.
-    #[error("the budget ran out before a placement was found")]
     DeadlineExceeded,
 }
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::InvalidArgument { parameter, reason } => write!(f, "{parameter}: {reason}"),
+            Fault::UnknownName { what, name } => write!(f, "there is no {what} named {name:?}"),
+            Fault::UnknownIndex { what, index, count } => {
+                write!(f, "there is no {what} {index}, only {count}")
+            }
+            Fault::DuplicateName { what, name } => {
+                write!(f, "there already is a {what} named {name:?}")
+            }
+            Fault::UnknownSize => {
+                f.write_str("its size is unknown; a static plan needs every size")
+            }
+            Fault::Overflow { what } => write!(f, "{what} overflows 64 bits"),
+            Fault::PastTheEnd {
+                offset,
+                end,
+                of,
+                bytes,
+            } => write!(
+                f,
+                "bytes {offset} to {end} lie past the end of {of}, which has {bytes} bytes"
+            ),
+            Fault::PinsOverlap {
+                start,
+                end,
+                other,
+                other_start,
+                other_end,
+            } => write!(
+                f,
+                "it is pinned at {start} to {end} while {other} holds {other_start} to {other_end} \
+                 at the same time"
+            ),
+            Fault::Inverted { lower, upper } => {
+                write!(f, "its life ends at {upper}, before it starts at {lower}")
+            }
+            Fault::UninitializedUse => {
+                f.write_str("a use may read it before any def has written it")
+            }
+            Fault::NoRoom(no_room) => no_room.fmt(f),
+            Fault::OverBudget(usage) => usage.fmt(f),
+            Fault::Document(sentence)
+            | Fault::Violation(sentence)
+            | Fault::FailedPrecondition(sentence) => f.write_str(sentence),
+            Fault::Unimplemented(what) => write!(f, "{what} is not supported in this version"),
+            Fault::Cancelled => f.write_str("cancelled before a placement was found"),
+            Fault::DeadlineExceeded => {
+                f.write_str("the budget ran out before a placement was found")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
 
 /// A fault and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]

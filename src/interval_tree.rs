@@ -17,6 +17,7 @@
 //! `check_invariants` walks the tree and asserts both.
 
 use crate::error::{Error, Result};
+use crate::sorting::CompactSort as _;
 
 /// No child.
 pub const NO_NODE: u32 = u32::MAX;
@@ -70,7 +71,7 @@ impl IntervalTree {
             return Err(Error::invalid("intervals", reason));
         }
         let mut sorted = intervals.to_vec();
-        sorted.sort_unstable();
+        sorted.sort_compact_by_key(|i| (i.lo, i.hi, i.payload));
         let leaf = |i: Interval| Node {
             lo: i.lo,
             hi: i.hi,

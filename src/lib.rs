@@ -32,6 +32,7 @@ pub mod ir;
 pub mod liveness;
 mod options;
 pub mod order;
+mod ordered_map;
 pub mod pipeline;
 mod place;
 mod plan;
@@ -39,6 +40,7 @@ mod planner;
 mod raw;
 pub mod report;
 pub mod shared;
+mod sorting;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod verify;

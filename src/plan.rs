@@ -261,8 +261,8 @@ impl FunctionPlan {
             let runs =
                 |&(first, last): &(u32, u32)| first <= last && (last as usize) < instructions;
             if planned.bytes != declared.bytes
-                || planned.pinned != declared.pin.is_some()
-                || (planned.pinned && planned.address != declared.pin)
+                || planned.pinned != declared.pin().is_some()
+                || (planned.pinned && planned.address != declared.pin())
                 || !planned.segments.iter().all(runs)
                 || !is_label(&planned.name, function, id)
             {

@@ -11,6 +11,7 @@ use crate::ir::{FlatIndex, Segment, Usage};
 use crate::options::{Floor, Options};
 use crate::place::{self, Item, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
+use crate::sorting::CompactSort as _;
 
 /// Buffers in rows; every list but `regions` and `segments` has one entry per row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -283,7 +284,7 @@ impl Ranked {
             granule: 1,
             ..Problem::default()
         };
-        problem.regions.sort_by_key(|r| r.base);
+        problem.regions.sort_compact_by_key(|r| r.base);
         for &row in &rows {
             problem.items.push(Item {
                 size: raw.sizes[row as usize],

@@ -26,6 +26,7 @@ use super::reach::{self, Carrier, Meeting};
 use super::scan::{Link, Scan, Wanted};
 use super::sources::{Source, sources};
 use super::strands::{Step, Strands};
+use crate::sorting::CompactSort as _;
 
 /// How much work may be spent.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +93,7 @@ pub(super) fn needed(
         .iter()
         .for_each(|s| is_pending[s.strand as usize] = true);
     let mut met = reach::meetings(pieces, strands, Wanted::Reduced, |s| is_pending[s as usize]);
-    met.sort_unstable_by_key(|m| (strands.of(m.from), m.from, m.to));
+    met.sort_compact_by_key(|m| (strands.of(m.from), m.from, m.to));
     let mut dominators = Dominators::new(strands);
     let mut rest: &[Meeting] = &met;
     for source in &pending {
@@ -109,7 +110,7 @@ pub(super) fn needed(
             needed.extend_from_slice(own);
             continue;
         }
-        found.sort_unstable();
+        found.sort_compact();
         let kept = |m: &&Meeting| found.binary_search(&(m.from, m.to)).is_ok();
         needed.extend(own.iter().filter(kept));
     }

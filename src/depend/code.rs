@@ -5,6 +5,7 @@
 //! addresses, spaces, roots and views.
 
 use crate::ir::{FlatIndex, Function, Kind};
+use crate::sorting::CompactSort as _;
 
 use super::layout::Layout;
 
@@ -75,7 +76,7 @@ impl Code {
             .iter()
             .flat_map(|&(area, first, end, _)| [(area, first), (area, end)])
             .collect();
-        cuts.sort_unstable();
+        cuts.sort_compact();
         cuts.dedup();
         let cell = |cut: (u32, u64)| cuts.binary_search(&cut).expect("a cut") as u32;
         let touches = ranges

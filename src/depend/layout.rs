@@ -72,7 +72,7 @@ impl Layout {
     ) -> Result<Layout> {
         let place = |id: MemLocId| {
             let loc = function.memloc(id);
-            if loc.view.is_some() {
+            if loc.is_view() {
                 return Ok(None);
             }
             let place = place(id);

@@ -55,6 +55,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::ir::{BlockId, FlatIndex, Function, Program};
 use crate::plan::{Dependence, DependenceKind, Plan, Site};
+use crate::sorting::CompactSort as _;
 
 use across::Effort;
 use code::Code;
@@ -186,6 +187,6 @@ fn edges(function: &Function, code: &Code, wanted: Wanted, effort: Effort) -> Ve
         kind: meeting.kind,
         header: meeting.carried.map(|carrier| strands.head(carrier.strand)),
     }));
-    edges.sort_unstable();
+    edges.sort_compact_by_key(|edge| (edge.from, edge.to, edge.kind as u8, edge.header));
     edges
 }

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::code::Code;
 use super::cover::Cover;
 use super::strands::Strands;
+use crate::sorting::CompactSort as _;
 
 /// What a strand shows of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +59,7 @@ pub(super) fn pieces(code: &Code, strands: &Strands) -> Vec<Piece> {
             last_accesses(code, strands, strand, &mut pieces);
         }
     }
-    pieces.sort_unstable_by_key(|p| (p.strand, p.role, p.index, p.first));
+    pieces.sort_compact_by_key(|p| (p.strand, p.role as u8, p.index, p.first));
     pieces
 }
 
@@ -135,7 +136,7 @@ pub(super) fn sweep(pieces: &[Piece], mut visit: impl FnMut(&[Piece])) {
         events.push((piece.first, true, number as u32));
         events.push((piece.end, false, number as u32));
     }
-    events.sort_unstable();
+    events.sort_compact();
     let mut active = BTreeSet::new();
     let mut over = Vec::new();
     let mut first_ones = 0; // How many of the active are first accesses.

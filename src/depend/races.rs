@@ -8,11 +8,13 @@
 //! Both are sweeps. Epochs are cut where a life or an access begins or ends; what lies over one
 //! cut is then swept by address, `O(n log n)` for `n` lives or accesses, if these are short.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::ir::Segment;
+use crate::ordered_map::OrderedMap;
 use crate::plan::Site;
+use crate::sorting::CompactSort as _;
 
 /// Bytes that a group takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,9 +101,9 @@ pub fn groups_that_meet(groups: &[PlacedGroup]) -> Vec<(usize, usize)> {
     for_each_epoch(
         (0..groups.len()).flat_map(|g| lives(g).map(move |s| (s, g))),
         |_, alive| {
-            alive.sort_unstable_by_key(|&g| (groups[g].start, g));
+            alive.sort_compact_by_key(|&g| (groups[g].start, g));
             // On each core, what reaches furthest; `None` is a core that no group names.
-            let mut furthest: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+            let mut furthest: OrderedMap<Option<u32>, usize> = OrderedMap::new();
             let named: BTreeSet<u32> = alive
                 .iter()
                 .flat_map(|&g| groups[g].cores.clone())
@@ -131,13 +133,13 @@ pub fn groups_that_meet(groups: &[PlacedGroup]) -> Vec<(usize, usize)> {
 /// Races, sorted by group and cores; for each group and pair of cores the first one by epoch,
 /// then byte.
 pub fn races(accesses: &[SharedAccess]) -> Vec<Race> {
-    let mut by_group: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let mut by_group: OrderedMap<u32, Vec<usize>> = OrderedMap::new();
     for (n, access) in accesses.iter().enumerate() {
         if access.start < access.end {
             by_group.entry(access.group).or_default().push(n);
         }
     }
-    let mut found: BTreeMap<(u32, u32, u32), Race> = BTreeMap::new();
+    let mut found: OrderedMap<(u32, u32, u32), Race> = OrderedMap::new();
     for (group, members) in by_group {
         if !members.iter().any(|&n| accesses[n].writes) {
             continue;
@@ -145,9 +147,12 @@ pub fn races(accesses: &[SharedAccess]) -> Vec<Race> {
         for_each_epoch(
             members.iter().map(|&n| (accesses[n].epochs, n)),
             |epoch, open| {
-                open.sort_unstable_by_key(|&n| (accesses[n].start, &accesses[n].site, n));
+                open.sort_compact_by(|&n, &m| {
+                    let key = |n: usize| (accesses[n].start, &accesses[n].site, n);
+                    key(n).cmp(&key(m))
+                });
                 // By core: the access that reaches furthest, of all and of the writing ones.
-                let mut furthest: [BTreeMap<u32, usize>; 2] = Default::default();
+                let mut furthest: [OrderedMap<u32, usize>; 2] = Default::default();
                 for &n in open.iter() {
                     let access = &accesses[n];
                     let core = access.site.core;
@@ -160,7 +165,7 @@ pub fn races(accesses: &[SharedAccess]) -> Vec<Race> {
                             continue;
                         }
                         let mut pair = [accesses[m].clone(), access.clone()];
-                        pair.sort_unstable_by_key(|a| a.site.core);
+                        pair.sort_compact_by(|a, b| a.site.core.cmp(&b.site.core));
                         let race = Race {
                             group,
                             epoch,
@@ -192,7 +197,7 @@ fn for_each_epoch(
         events.push((u64::from(segment.first().0), true, thing));
         events.push((u64::from(segment.last().0) + 1, false, thing));
     }
-    events.sort_unstable();
+    events.sort_compact_by(Ord::cmp);
     let mut open = BTreeSet::new();
     let mut list = Vec::new();
     for at in events.chunk_by(|a, b| a.0 == b.0) {
@@ -219,6 +224,7 @@ mod tests {
 
     use super::*;
     use crate::ir::FlatIndex;
+    use std::collections::BTreeMap;
 
     fn segment(u: &mut Unstructured<'_>) -> Result<Segment> {
         let first = u.int_in_range(0..=4)?;

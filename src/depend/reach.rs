@@ -15,6 +15,7 @@
 use std::cmp::Reverse;
 
 use crate::plan::DependenceKind;
+use crate::sorting::CompactSort as _;
 
 use super::pieces::{Piece, Role, sweep};
 use super::scan::Wanted;
@@ -70,7 +71,7 @@ impl Carrier {
 /// Leaves one meeting per ordered pair, of the strongest kind and over the fewest back edges, and
 /// sorts them.
 pub(super) fn merge(meetings: &mut Vec<Meeting>) {
-    meetings.sort_unstable();
+    meetings.sort_compact_by(Ord::cmp);
     meetings.dedup_by(|next, kept| {
         let same = (next.from, next.to) == (kept.from, kept.to);
         if same {
@@ -301,7 +302,7 @@ impl Flood {
             }
             if layer.is_empty() {
                 std::mem::swap(&mut layer, &mut self.later);
-                layer.sort_unstable_by(|a, b| b.cmp(a));
+                layer.sort_compact_by(|a, b| b.cmp(a));
             }
             let Some((carrier, strand)) = layer.pop() else {
                 return;

@@ -20,6 +20,7 @@
 use std::cmp::Reverse;
 
 use crate::plan::DependenceKind;
+use crate::sorting::CompactSort as _;
 
 use super::code::Code;
 use super::latest::{self, Latest, Time};
@@ -249,7 +250,7 @@ impl<'a> Scan<'a> {
             };
             candidates.push((time, kind));
         }
-        candidates.sort_unstable_by_key(|&(time, _)| Reverse(time));
+        candidates.sort_compact_by_key(|&(time, _)| Reverse(time));
     }
 
     /// Adds the instruction at `time` on `engine`, and what comes before it, to the row's clock.

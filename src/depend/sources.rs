@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::pieces::{Piece, Role, sweep};
 use super::strands::Strands;
+use crate::sorting::CompactSort as _;
 
 /// A strand that shows something to others, or to its own next execution.
 pub(super) struct Source {
@@ -33,7 +34,7 @@ pub(super) fn sources(code: &Code, strands: &Strands, pieces: &[Piece]) -> Vec<S
     // What may have to be waited for: a row each, with one entry per engine that waits.
     let shows = pieces.iter().filter(|p| !p.role.is_first());
     let mut rows: Vec<(u32, u32)> = shows.map(|p| (p.strand, p.engine)).collect();
-    rows.sort_unstable();
+    rows.sort_compact();
     rows.dedup();
     let mut table = vec![0; rows.len() * engines]; // 0, or the position + 1.
     let mut ends = vec![0; rows.len()]; // One more than the last stage concerned.

@@ -61,6 +61,22 @@ pub(super) unsafe fn boundary(
     error: *mut *mut dram_error,
     body: impl FnOnce(&mut Call) -> Result<()>,
 ) -> dram_status {
+    let mut body = Some(body);
+    let mut once = |call: &mut Call| body.take().expect("it runs once")(call);
+    // SAFETY: this function's contract.
+    unsafe { guard(error, &mut once) }
+}
+
+/// The door itself, which is compiled once for all the functions that go through it.
+///
+/// # Safety
+///
+/// As for [`boundary`].
+#[inline(never)]
+unsafe fn guard(
+    error: *mut *mut dram_error,
+    body: &mut dyn FnMut(&mut Call) -> Result<()>,
+) -> dram_status {
     let error = if error.is_aligned() {
         error
     } else {

@@ -267,7 +267,7 @@ pub unsafe extern "C" fn dram_function_cookies(
         function.read(|f| {
             check_count(count, f.memlocs().len())?;
             for (out, loc) in cookies.iter_mut().zip(f.memlocs()) {
-                *out = loc.cookie.unwrap_or(0);
+                *out = loc.cookie().unwrap_or(0);
             }
             Ok(())
         })

@@ -8,7 +8,7 @@ use super::status::dram_status;
 use super::structs::{self, Out, Versioned};
 use super::text::{dram_str, slice};
 use crate::error::{Error, Fault, Result};
-use crate::ir::{InstructionSpec, Kind, MemLocId, Operand};
+use crate::ir::{self, InstructionSpec, Kind, MemLocId, Operand};
 
 /// What an instruction is to the allocator.
 #[repr(u32)]
@@ -290,7 +290,7 @@ pub unsafe extern "C" fn dram_function_add_instructions(
         let columns = unsafe { Columns::read(&columns)? };
         let first = function.change(|f| {
             f.reserve(0, columns.count);
-            f.add_instructions((0..columns.count).map(|row| columns.row(row)))
+            f.all_or_no_instructions(|f| columns.add_to(f))
         })?;
         first_out.set(first.0);
         Ok(())
@@ -306,22 +306,43 @@ struct Columns<'a> {
     ops: Option<&'a [u32]>,
     kinds: Option<Vec<Kind>>,
     engines: Option<&'a [u32]>,
-    uses: Rows<'a, Operand>,
-    defs: Rows<'a, Operand>,
-    in_place: Rows<'a, (MemLocId, MemLocId)>,
+    uses: Rows<'a, Operands<'a>>,
+    defs: Rows<'a, Operands<'a>>,
+    in_place: Rows<'a, &'a [dram_in_place]>,
+}
+
+/// Operands in columns; they are put together a row at a time, for a million of them would cost
+/// more memory than the program.
+struct Operands<'a> {
+    locs: &'a [u32],
+    offsets: Option<&'a [u64]>,
+    bytes: Option<&'a [u64]>,
+}
+
+impl Operands<'_> {
+    fn of(&self, at: usize) -> Operand {
+        Operand {
+            loc: MemLocId(self.locs[at]),
+            offset: self.offsets.map_or(0, |offsets| offsets[at]),
+            bytes: self
+                .bytes
+                .map(|bytes| bytes[at])
+                .filter(|&bytes| bytes != 0),
+        }
+    }
 }
 
 /// Compressed rows.
 struct Rows<'a, T> {
     starts: &'a [u32],
-    all: Vec<T>,
+    all: Option<T>,
 }
 
 impl<'a, T> Rows<'a, T> {
-    fn of(&self, row: usize) -> &[T] {
-        match self.starts.get(row..row + 2) {
-            Some(ends) => &self.all[ends[0] as usize..ends[1] as usize],
-            None => &[], // No column.
+    /// Hands over the elements of a row: all that there are, and the position of each.
+    fn of(&self, row: usize, mut element: impl FnMut(&T, usize)) {
+        if let (Some(all), Some(ends)) = (&self.all, self.starts.get(row..row + 2)) {
+            (ends[0]..ends[1]).for_each(|at| element(all, at as usize));
         }
     }
 
@@ -334,18 +355,20 @@ impl<'a, T> Rows<'a, T> {
         starts: *const u32,
         count: usize,
         parameter: &'static str,
-        all: impl FnOnce(usize) -> Result<Vec<T>>,
+        all: impl FnOnce(usize) -> Result<T>,
     ) -> Result<Rows<'a, T>> {
         // SAFETY: this function's contract.
         let starts = unsafe { column(starts, count + 1, parameter)? };
         let Some(starts) = starts else {
-            let (starts, all): (&[u32], _) = (&[], Vec::new());
-            return Ok(Rows { starts, all });
+            return Ok(Rows {
+                starts: &[],
+                all: None,
+            });
         };
         if starts[0] != 0 || !starts.is_sorted() {
             return Err(Error::invalid(parameter, "does not ascend from 0"));
         }
-        let all = all(starts[count] as usize)?;
+        let all = Some(all(starts[count] as usize)?);
         Ok(Rows { starts, all })
     }
 }
@@ -420,7 +443,11 @@ impl<'a> Columns<'a> {
                         column(bytes, len, of_bytes)?,
                     )
                 };
-                Ok(operands(locs, offsets, bytes))
+                Ok(Operands {
+                    locs,
+                    offsets,
+                    bytes,
+                })
             };
             // SAFETY: this function's contract.
             unsafe { Rows::read(starts, count, of_starts, all) }
@@ -459,36 +486,34 @@ impl<'a> Columns<'a> {
                     given.in_place_starts,
                     count,
                     "instructions.in_place_starts",
-                    |len| {
-                        let pairs = slice(given.in_place, len, "instructions.in_place")?;
-                        Ok(pairs.iter().map(pair).collect())
-                    },
+                    |len| slice(given.in_place, len, "instructions.in_place"),
                 )?
             },
         })
     }
 
-    fn row(&self, row: usize) -> InstructionSpec<'_> {
-        InstructionSpec {
-            op: self.ops.map_or("", |ops| self.op_table[ops[row] as usize]),
-            kind: self
-                .kinds
-                .as_ref()
-                .map_or(Kind::Compute, |kinds| kinds[row]),
-            engine: self.engines.map_or(0, |engines| engines[row]),
-            uses: self.uses.of(row),
-            defs: self.defs.of(row),
-            in_place: self.in_place.of(row),
-            ..InstructionSpec::default()
+    fn add_to(&self, function: &mut ir::Function) -> Result<()> {
+        let (mut operands, mut pairs) = (Vec::new(), Vec::new());
+        for row in 0..self.count {
+            operands.clear();
+            pairs.clear();
+            self.uses.of(row, |all, at| operands.push(all.of(at)));
+            let uses = operands.len();
+            self.defs.of(row, |all, at| operands.push(all.of(at)));
+            self.in_place.of(row, |all, at| pairs.push(pair(&all[at])));
+            function.add_instruction(&InstructionSpec {
+                op: self.ops.map_or("", |ops| self.op_table[ops[row] as usize]),
+                kind: self
+                    .kinds
+                    .as_ref()
+                    .map_or(Kind::Compute, |kinds| kinds[row]),
+                engine: self.engines.map_or(0, |engines| engines[row]),
+                uses: &operands[..uses],
+                defs: &operands[uses..],
+                in_place: &pairs,
+                ..InstructionSpec::default()
+            })?;
         }
+        Ok(())
     }
-}
-
-fn operands(locs: &[u32], offsets: Option<&[u64]>, bytes: Option<&[u64]>) -> Vec<Operand> {
-    let operand = |(i, &loc): (usize, &u32)| Operand {
-        loc: MemLocId(loc),
-        offset: offsets.map_or(0, |offsets| offsets[i]),
-        bytes: bytes.map(|bytes| bytes[i]).filter(|&bytes| bytes != 0),
-    };
-    locs.iter().enumerate().map(operand).collect()
 }

@@ -369,18 +369,18 @@ pub unsafe extern "C" fn dram_function_memloc(
             Ok::<_, Error>(dram_memloc_info {
                 struct_size: 0,
                 bytes: loc.bytes,
-                align: loc.align.unwrap_or(0),
+                align: loc.align().unwrap_or(0),
                 address: address(f, MemLocId(memloc)).unwrap_or(DRAM_NO_ADDRESS),
-                cookie: loc.cookie.unwrap_or(0),
+                cookie: loc.cookie().unwrap_or(0),
                 root_offset,
                 root: root.0,
                 memory: loc.memory as u32,
                 space: placed.map_or(loc.space, |placed| placed.space) as u32,
                 usage: loc.usage as u32,
                 skipped: skipped(placed.and_then(|placed| placed.skipped)) as u32,
-                flags: flag(loc.pin.is_some(), dram_memloc_flag::Pinned)
-                    | flag(loc.view.is_some(), dram_memloc_flag::View)
-                    | flag(loc.escapes, dram_memloc_flag::Escapes)
+                flags: flag(loc.pin().is_some(), dram_memloc_flag::Pinned)
+                    | flag(loc.is_view(), dram_memloc_flag::View)
+                    | flag(loc.escapes(), dram_memloc_flag::Escapes)
                     | flag(
                         f.remote(MemLocId(memloc)).is_some(),
                         dram_memloc_flag::Remote,

@@ -242,7 +242,7 @@ impl Watch {
             unsafe { callback(self.given.progress_user, &progress) }
         };
         let shared = |module: &Module, function: &Function, memloc: MemLocId| {
-            let cookie = function.memloc(memloc).cookie.unwrap_or(0);
+            let cookie = function.memloc(memloc).cookie().unwrap_or(0);
             let (core, name) = (module.core(), dram_str::of(function.name()));
             let user = self.given.shared_user;
             // SAFETY: the host vouched for the callback and its data by `dram_control`.

@@ -44,6 +44,9 @@ impl dram_str {
     ///
     /// `data` is null or readable for `len` bytes during `'a`, and nobody writes there.
     pub(super) unsafe fn read<'a>(self, parameter: &'static str) -> Result<&'a str> {
+        if self.len == 0 {
+            return Ok(""); // Most locations have few of the texts that they may have.
+        }
         // SAFETY: as this function's.
         let bytes = unsafe { slice(self.data.cast::<u8>(), self.len, parameter)? };
         std::str::from_utf8(bytes).map_err(|e| Error::invalid(parameter, format!("not UTF-8: {e}")))

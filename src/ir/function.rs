@@ -11,7 +11,9 @@
 //! * **bounds**: every id and byte range held by an instruction exists.
 
 use super::ids::{BlockId, FlatIndex, MemLocId, Symbol};
-use super::instruction::{Access, Argument, Instruction, InstructionSpec, Kind, Operand};
+use super::instruction::{
+    Access, Argument, Instruction, InstructionSpec, Kind, Operand, Starts, Symbols,
+};
 use super::memloc::{Extent, MemLoc, MemLocSpec, MemoryType, Placed, Remote, Space, View};
 use super::names::Names;
 use crate::error::{Error, Fault, Result};
@@ -33,7 +35,8 @@ pub struct Function {
     name: String,
     memlocs: Vec<MemLoc>,
     memloc_names: Names,
-    memloc_of_name: Vec<MemLocId>, // By position in `memloc_names`.
+    memloc_of_name: Vec<MemLocId>, // By position in `memloc_names`; ascending.
+    extents: Vec<(MemLocId, Extent)>, // Of what is not `Extent::Bytes`; ascending.
     remotes: BTreeMap<MemLocId, Remote>,
     reaches: BTreeMap<MemLocId, Vec<u32>>,
     blocks: Vec<Block>,
@@ -54,6 +57,7 @@ impl Function {
             memlocs: Vec::new(),
             memloc_names: Names::default(),
             memloc_of_name: Vec::new(),
+            extents: Vec::new(),
             remotes: BTreeMap::new(),
             reaches: BTreeMap::new(),
             blocks: vec![Block {
@@ -121,6 +125,8 @@ impl Function {
             self.memloc_names.truncate(names);
             self.memloc_of_name.truncate(names);
             let first = MemLocId::new(first);
+            let extents = self.extents.partition_point(|&(id, _)| id < first);
+            self.extents.truncate(extents);
             self.remotes.split_off(&first);
             self.reaches.split_off(&first);
             return Err(self.here(error));
@@ -147,10 +153,8 @@ impl Function {
         };
         let bytes = declared_bytes(spec).map_err(named)?;
         check_spec(spec, bytes).map_err(named)?;
-        let name = if spec.name.is_empty() {
-            None
-        } else {
-            let (number, new) = self.memloc_names.intern(spec.name);
+        if !spec.name.is_empty() {
+            let (_, new) = self.memloc_names.intern(spec.name);
             if !new {
                 let name = spec.name.to_owned();
                 return Err(Fault::DuplicateName {
@@ -160,29 +164,21 @@ impl Function {
                 .into());
             }
             self.memloc_of_name.push(id);
-            Some(Symbol(number))
-        };
+        }
         // A view's root and size are settled by `resolve_views`, when the whole batch is there.
-        let view = spec.view.map(|(parent, offset)| View {
-            parent,
-            offset,
-            root: parent,
-            root_offset: 0,
+        let view = spec.view.map(|(parent, offset)| {
+            Box::new(View {
+                parent,
+                offset,
+                root: parent,
+                root_offset: 0,
+            })
         });
-        self.memlocs.push(MemLoc {
-            name,
-            bytes,
-            extent: spec.extent.unwrap_or(Extent::Rest),
-            memory: spec.memory,
-            space: spec.space,
-            usage: spec.usage,
-            align: spec.align,
-            pin: spec.address,
-            view,
-            escapes: spec.escapes,
-            cookie: spec.cookie,
-            placed: None,
-        });
+        self.memlocs.push(MemLoc::new(spec, bytes, view));
+        match spec.extent {
+            Some(Extent::Bytes(_)) => {}
+            other => self.extents.push((id, other.unwrap_or(Extent::Rest))),
+        }
         if let Some(remote) = &spec.remote {
             self.remotes.insert(id, remote.clone());
         }
@@ -199,7 +195,7 @@ impl Function {
         for start in first..self.memlocs.len() {
             let mut at = start;
             while at >= first && !resolved[at - first] {
-                let Some(view) = self.memlocs[at].view else {
+                let Some(view) = self.memlocs[at].view() else {
                     break;
                 };
                 if chain.len() > resolved.len() {
@@ -227,7 +223,7 @@ impl Function {
     }
 
     fn settle_view(&mut self, i: usize) -> Result<()> {
-        let mut view = self.memlocs[i].view.expect("chains hold views only");
+        let mut view = self.memlocs[i].view().expect("chains hold views only");
         let parent = &self.memlocs[view.parent.index()];
         let within = |bytes: u64| {
             let end = u128::from(view.offset) + u128::from(bytes);
@@ -242,7 +238,7 @@ impl Function {
             }
             Ok(())
         };
-        let bytes = match self.memlocs[i].extent {
+        let bytes = match self.extent(MemLocId::new(i)) {
             Extent::Rest => {
                 within(0)?;
                 parent.bytes - view.offset
@@ -250,7 +246,7 @@ impl Function {
             _ => self.memlocs[i].bytes,
         };
         within(bytes)?;
-        let (root, base) = match parent.view {
+        let (root, base) = match &parent.view {
             Some(up) => (up.root, up.root_offset),
             None => (view.parent, 0),
         };
@@ -258,7 +254,8 @@ impl Function {
         view.root_offset = base + view.offset; // Inside the root, so it cannot overflow.
         let (memory, space) = (parent.memory, parent.space);
         let loc = &mut self.memlocs[i];
-        (loc.bytes, loc.memory, loc.space, loc.view) = (bytes, memory, space, Some(view));
+        (loc.bytes, loc.memory, loc.space) = (bytes, memory, space);
+        loc.view = Some(Box::new(view));
         Ok(())
     }
 
@@ -283,14 +280,27 @@ impl Function {
 
     /// The name of a location; empty if it has none.
     pub fn memloc_name(&self, id: MemLocId) -> &str {
-        self.memlocs[id.index()]
-            .name
-            .map_or("", |name| self.memloc_names.get(name.0))
+        let number = match self.memloc_of_name.get(id.index()) {
+            Some(&named) if named == id => id.index(), // All have names up to here.
+            _ => match self.memloc_of_name.binary_search(&id) {
+                Ok(number) => number,
+                Err(_) => return "",
+            },
+        };
+        self.memloc_names.get(number as u32)
+    }
+
+    /// How the host declared a location's size.
+    pub fn extent(&self, id: MemLocId) -> Extent {
+        match self.extents.binary_search_by_key(&id, |&(id, _)| id) {
+            Ok(at) => self.extents[at].1,
+            Err(_) => Extent::Bytes(self.memlocs[id.index()].bytes),
+        }
     }
 
     /// How messages call a location: its name, else `#id` and its cookie.
     pub fn label(&self, id: MemLocId) -> String {
-        match (self.memloc_name(id), self.memlocs[id.index()].cookie) {
+        match (self.memloc_name(id), self.memlocs[id.index()].cookie()) {
             ("", Some(cookie)) => format!("#{id} (cookie {cookie})"),
             ("", None) => format!("#{id}"),
             (name, _) => name.to_owned(),
@@ -308,6 +318,7 @@ impl Function {
     pub fn root(&self, id: MemLocId) -> (MemLocId, u64) {
         self.memlocs[id.index()]
             .view
+            .as_ref()
             .map_or((id, 0), |v| (v.root, v.root_offset))
     }
 
@@ -322,7 +333,7 @@ impl Function {
     ///
     /// If `id` is a view, which is linked through its root.
     pub fn set_remote(&mut self, id: MemLocId, remote: Option<Remote>) {
-        assert!(self.memloc(id).view.is_none(), "links join roots");
+        assert!(!self.memloc(id).is_view(), "links join roots");
         match remote {
             Some(remote) => self.remotes.insert(id, remote),
             None => self.remotes.remove(&id),
@@ -386,17 +397,26 @@ impl Function {
         &mut self,
         specs: impl IntoIterator<Item = InstructionSpec<'a>>,
     ) -> Result<FlatIndex> {
+        self.all_or_no_instructions(|function| {
+            let mut specs = specs.into_iter();
+            specs.try_for_each(|spec| function.add_instruction(&spec).map(drop))
+        })
+    }
+
+    /// Lets `body` append instructions; if it fails, none stays. Returns the index of the first.
+    pub(crate) fn all_or_no_instructions(
+        &mut self,
+        body: impl FnOnce(&mut Function) -> Result<()>,
+    ) -> Result<FlatIndex> {
         let (first, accesses) = (self.instructions.len(), self.accesses.len());
         let (pairs, args, symbols) = (self.in_place.len(), self.args.len(), self.symbols.len());
-        for spec in specs {
-            if let Err(error) = self.add_instruction(&spec) {
-                self.instructions.truncate(first);
-                self.accesses.truncate(accesses);
-                self.in_place.truncate(pairs);
-                self.args.truncate(args);
-                self.symbols.truncate(symbols);
-                return Err(error);
-            }
+        if let Err(error) = body(self) {
+            self.instructions.truncate(first);
+            self.accesses.truncate(accesses);
+            self.in_place.truncate(pairs);
+            self.args.truncate(args);
+            self.symbols.truncate(symbols);
+            return Err(error);
         }
         Ok(FlatIndex::new(first))
     }
@@ -410,24 +430,19 @@ impl Function {
             self.accesses.truncate(accesses); // A refused instruction leaves nothing.
             return Err(error);
         }
-        let instruction = Instruction {
-            op: Symbol(self.symbols.intern(spec.op).0),
-            name: (!spec.name.is_empty()).then(|| Symbol(self.symbols.intern(spec.name).0)),
-            kind: spec.kind,
-            engine: spec.engine,
-            block: BlockId::new(self.blocks.len() - 1),
-            callee: spec
-                .callee
-                .map(|callee| Symbol(self.symbols.intern(callee).0)),
-            id: spec.id,
-            accesses: accesses as u32,
-            uses: spec.uses.len() as u32,
-            defs: spec.defs.len() as u32,
-            pairs: self.in_place.len() as u32,
-            pair_count: spec.in_place.len() as u32,
-            args: self.args.len() as u32,
-            arg_count: spec.args.len() as u32,
+        let mut symbol = |text| Symbol(self.symbols.intern(text).0);
+        let symbols = Symbols {
+            op: symbol(spec.op),
+            name: (!spec.name.is_empty()).then(|| symbol(spec.name)),
+            callee: spec.callee.map(&mut symbol),
         };
+        let starts = Starts {
+            accesses: accesses as u32,
+            pairs: self.in_place.len() as u32,
+            args: self.args.len() as u32,
+        };
+        let block = BlockId::new(self.blocks.len() - 1);
+        let instruction = Instruction::new(spec, symbols, block, starts);
         self.in_place.extend_from_slice(spec.in_place);
         for &(caller, callee) in spec.args {
             let callee = Symbol(self.symbols.intern(callee).0);
@@ -542,19 +557,32 @@ impl Function {
     /// What an instruction writes.
     pub fn defs(&self, index: FlatIndex) -> &[Access] {
         let i = &self.instructions[index.index()];
-        &self.accesses[i.accesses as usize + i.uses as usize..][..i.defs as usize]
+        let end = self
+            .after(index)
+            .map_or(self.accesses.len(), |next| next.accesses as usize);
+        &self.accesses[i.accesses as usize + i.uses as usize..end]
     }
 
     /// The pairs (use, def) that an instruction lists, in list order; not checked for eligibility.
     pub fn in_place(&self, index: FlatIndex) -> &[(MemLocId, MemLocId)] {
-        let i = &self.instructions[index.index()];
-        &self.in_place[i.pairs as usize..][..i.pair_count as usize]
+        let start = self.instructions[index.index()].pairs as usize;
+        let end = self
+            .after(index)
+            .map_or(self.in_place.len(), |next| next.pairs as usize);
+        &self.in_place[start..end]
     }
 
     /// The bindings of a call.
     pub fn args(&self, index: FlatIndex) -> &[Argument] {
-        let i = &self.instructions[index.index()];
-        &self.args[i.args as usize..][..i.arg_count as usize]
+        let start = self.instructions[index.index()].args as usize;
+        let end = self
+            .after(index)
+            .map_or(self.args.len(), |next| next.args as usize);
+        &self.args[start..end]
+    }
+
+    fn after(&self, index: FlatIndex) -> Option<&Instruction> {
+        self.instructions.get(index.index() + 1)
     }
 
     /// The text of an opcode, instruction name or callee.
@@ -579,7 +607,7 @@ impl Function {
         assert_eq!(placed.len(), self.memlocs.len(), "one entry per location");
         for (loc, &new) in self.memlocs.iter_mut().zip(placed) {
             assert!(
-                loc.pin.is_none() || loc.pin == new.address,
+                loc.pin().is_none() || loc.pin() == new.address,
                 "pins never move"
             );
             loc.placed = Some(new);
@@ -594,7 +622,7 @@ impl Function {
     pub fn assign_one(&mut self, id: MemLocId, placed: Placed) {
         let loc = &mut self.memlocs[id.index()];
         assert!(
-            loc.pin.is_none() || loc.pin == placed.address,
+            loc.pin().is_none() || loc.pin() == placed.address,
             "pins never move"
         );
         loc.placed = Some(placed);

@@ -91,27 +91,81 @@ pub struct InstructionSpec<'a> {
 }
 
 /// An instruction as stored; its operands lie in its function.
+///
+/// Lists of operands, pairs and bindings end where those of the next instruction begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
+    payload: u64, // A call's callee, a barrier's id.
     /// The opcode.
     pub op: Symbol,
-    /// A name for messages.
-    pub name: Option<Symbol>,
-    /// What it is to the allocator.
-    pub kind: Kind,
+    name: u32, // A symbol, or `NO_NAME`.
     /// The engine that runs it.
     pub engine: u32,
     /// The block it stands in.
     pub block: BlockId,
-    /// The called function's name; set iff `kind` is `Call`.
-    pub callee: Option<Symbol>,
-    /// The barrier's id, if it has one.
-    pub id: Option<u64>,
     pub(super) accesses: u32, // Start in `Function::accesses`: uses first, then defs.
-    pub(super) uses: u32,
-    pub(super) defs: u32,
-    pub(super) pairs: u32, // Start in `Function::in_place`.
-    pub(super) pair_count: u32,
-    pub(super) args: u32, // Start in `Function::args`.
-    pub(super) arg_count: u32,
+    pub(super) uses: u32,     // How many of them are uses.
+    pub(super) pairs: u32,    // Start in `Function::in_place`.
+    pub(super) args: u32,     // Start in `Function::args`.
+    /// What it is to the allocator.
+    pub kind: Kind,
+    has_id: bool,
+}
+
+const NO_NAME: u32 = u32::MAX;
+
+/// Texts of an instruction as its function has interned them.
+pub(super) struct Symbols {
+    pub op: Symbol,
+    pub name: Option<Symbol>,
+    pub callee: Option<Symbol>,
+}
+
+/// Where the lists of an instruction begin.
+pub(super) struct Starts {
+    pub accesses: u32,
+    pub pairs: u32,
+    pub args: u32,
+}
+
+impl Instruction {
+    /// What a checked spec says.
+    pub(super) fn new(
+        spec: &InstructionSpec<'_>,
+        symbols: Symbols,
+        block: BlockId,
+        starts: Starts,
+    ) -> Instruction {
+        Instruction {
+            payload: match symbols.callee {
+                Some(callee) => callee.0.into(),
+                None => spec.id.unwrap_or(0),
+            },
+            op: symbols.op,
+            name: symbols.name.map_or(NO_NAME, |name| name.0),
+            engine: spec.engine,
+            block,
+            accesses: starts.accesses,
+            uses: spec.uses.len() as u32,
+            pairs: starts.pairs,
+            args: starts.args,
+            kind: spec.kind,
+            has_id: spec.id.is_some(),
+        }
+    }
+
+    /// A name for messages.
+    pub fn name(&self) -> Option<Symbol> {
+        (self.name != NO_NAME).then_some(Symbol(self.name))
+    }
+
+    /// The called function's name; there is one iff `kind` is `Call`.
+    pub fn callee(&self) -> Option<Symbol> {
+        (self.kind == Kind::Call).then_some(Symbol(self.payload as u32))
+    }
+
+    /// The barrier's id, if it has one.
+    pub fn id(&self) -> Option<u64> {
+        self.has_id.then_some(self.payload)
+    }
 }

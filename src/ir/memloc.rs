@@ -8,7 +8,7 @@ macro_rules! closed_set {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $code:literal $text:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[repr(u32)]
+        #[repr(u8)]
         pub enum $name {
             $($(#[$vdoc])* $variant = $code),+
         }
@@ -218,37 +218,90 @@ impl Skipped {
 }
 
 /// A memory location, as declared and as placed.
+///
+/// One cache line: a program has millions. What few locations have (links, sizes in elements) lies
+/// aside in the function, and so do names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemLoc {
-    pub(super) name: Option<super::ids::Symbol>,
     /// Resolved size in bytes.
     pub bytes: u64,
-    /// How the size was declared.
-    pub extent: Extent,
+    pin: u64,    // Counts if `given` says so.
+    cookie: u64, // Likewise.
+    /// What an allocator run wrote; only `Function::assign` does.
+    pub(super) placed: Option<Placed>,
+    pub(super) view: Option<Box<View>>,
     /// Where it lives.
     pub memory: MemoryType,
     /// The declared space.
     pub space: Space,
     /// What it is for.
     pub usage: Usage,
-    /// The declared alignment.
-    pub align: Option<u64>,
-    /// The host's address.
-    pub pin: Option<u64>,
-    /// Set iff it is a view.
-    pub view: Option<View>,
-    /// Live to every exit.
-    pub escapes: bool,
-    /// The host's cookie.
-    pub cookie: Option<u64>,
-    /// What an allocator run wrote; only `Function::assign` does.
-    pub(super) placed: Option<Placed>,
+    align: u8, // The logarithm, or `NO_ALIGN`.
+    given: u8, // Bits of `PIN`, `COOKIE`, `ESCAPES`.
 }
 
+const _: () = assert!(
+    size_of::<MemLoc>() == 64,
+    "a memory location is a cache line"
+);
+const NO_ALIGN: u8 = 64;
+const PIN: u8 = 1;
+const COOKIE: u8 = 2;
+const ESCAPES: u8 = 4;
+
 impl MemLoc {
+    /// What a checked spec declares; `view` is settled later.
+    pub(super) fn new(spec: &MemLocSpec<'_>, bytes: u64, view: Option<Box<View>>) -> MemLoc {
+        let given = |said: bool, bit| if said { bit } else { 0 };
+        MemLoc {
+            bytes,
+            pin: spec.address.unwrap_or(0),
+            cookie: spec.cookie.unwrap_or(0),
+            placed: None,
+            view,
+            memory: spec.memory,
+            space: spec.space,
+            usage: spec.usage,
+            align: spec.align.map_or(NO_ALIGN, |align| align.ilog2() as u8),
+            given: given(spec.address.is_some(), PIN)
+                | given(spec.cookie.is_some(), COOKIE)
+                | given(spec.escapes, ESCAPES),
+        }
+    }
+
+    /// The declared alignment.
+    pub fn align(&self) -> Option<u64> {
+        (self.align != NO_ALIGN).then(|| 1 << self.align)
+    }
+
+    /// The host's address.
+    pub fn pin(&self) -> Option<u64> {
+        (self.given & PIN != 0).then_some(self.pin)
+    }
+
+    /// The host's cookie.
+    pub fn cookie(&self) -> Option<u64> {
+        (self.given & COOKIE != 0).then_some(self.cookie)
+    }
+
+    /// Whether it is live to every exit.
+    pub fn escapes(&self) -> bool {
+        self.given & ESCAPES != 0
+    }
+
+    /// Set iff it is a view.
+    pub fn view(&self) -> Option<View> {
+        self.view.as_deref().copied()
+    }
+
+    /// Whether it is a view.
+    pub fn is_view(&self) -> bool {
+        self.view.is_some()
+    }
+
     /// The address: the pin, or what a run assigned.
     pub fn address(&self) -> Option<u64> {
-        self.pin.or(self.placed.and_then(|p| p.address))
+        self.pin().or(self.placed.and_then(|p| p.address))
     }
 
     /// What the last run decided, if one did.
@@ -259,8 +312,8 @@ impl MemLoc {
     /// Whether an allocator with this usage mask gives it an address. // T
     pub fn is_candidate(&self, candidates: UsageMask) -> bool {
         self.memory == MemoryType::Dram
-            && self.view.is_none()
-            && self.pin.is_none()
+            && !self.is_view()
+            && self.pin().is_none()
             && candidates.contains(self.usage)
     }
 }

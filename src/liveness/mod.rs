@@ -39,6 +39,7 @@ mod walk;
 mod tests;
 
 use crate::ir::{Access, BlockId, FlatIndex, Function, Lives, MemLocId, Segment};
+use crate::sorting::CompactSort as _;
 use accesses::Accesses;
 use graph::Graph;
 use storage::Storage;
@@ -198,7 +199,7 @@ pub fn liveness_with(function: &Function, bindings: &[Binding]) -> Liveness {
         }));
     }
 
-    unwritten.sort_unstable();
+    unwritten.sort_compact();
     let unwritten = unwritten.into_iter();
     result
         .warnings

@@ -37,8 +37,8 @@ fn objection(
     let read = accesses.at(used, index);
     let written = accesses.at(def, index);
     let objections = [
-        (from.view.is_some(), "the use is a view, not a root"),
-        (to.view.is_some(), "the def is a view, not a root"),
+        (from.is_view(), "the use is a view, not a root"),
+        (to.is_view(), "the def is a view, not a root"),
         (
             !read.is_some_and(|t| t.is_use()),
             "the instruction does not read the use",
@@ -55,7 +55,7 @@ fn objection(
             read.is_some_and(|t| !t.is_single()),
             "the instruction accesses the use more than once",
         ),
-        (from.pin.is_some(), "the use is pinned"),
+        (from.pin().is_some(), "the use is pinned"),
         (
             (from.memory, from.space) != (to.memory, to.space),
             "the two are in different memories or spaces",

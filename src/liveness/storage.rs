@@ -33,7 +33,7 @@ impl<'a> Storage<'a> {
             rows[id.index()].root = root.0;
             rows[id.index()].bytes = loc.bytes;
             let flags = &mut rows[root.index()].flags;
-            if loc.escapes || loc.usage == Usage::Output {
+            if loc.escapes() || loc.usage == Usage::Output {
                 *flags |= ESCAPES;
             }
             if loc.usage == Usage::Input {

@@ -12,6 +12,7 @@
 use super::accesses::Touch;
 use super::graph::{Graph, Rank};
 use crate::ir::{BlockId, Function};
+use crate::sorting::CompactSort as _;
 
 /// A run of instructions at which a root is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -417,7 +418,7 @@ impl<'a> Walker<'a> {
     fn unite(&mut self, mut others: Vec<Piece>) {
         others.append(&mut self.pieces);
         // Of pieces that begin together, one that is open comes first: it may join what is before.
-        others.sort_unstable_by_key(|piece| (piece.first, !piece.open_start, piece.last));
+        others.sort_compact_by_key(|piece| (piece.first, !piece.open_start, piece.last));
         for piece in others {
             match self.pieces.last_mut() {
                 Some(kept) if kept.is_continued_by(&piece) => kept.absorb(&piece),

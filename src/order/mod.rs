@@ -11,6 +11,7 @@ pub(crate) use rounds::reference_unless;
 use std::cmp::Reverse;
 
 use crate::place::{Problem, peak_index};
+use crate::sorting::{CompactSort as _, Key};
 
 /// The reference order: Briggs worklist in rounds, hardest first. // O1
 pub fn reference(problem: &Problem) -> Vec<u32> {
@@ -67,11 +68,13 @@ impl Order {
                     life.iter().any(|s| s.contains(peak))
                 };
                 let long_first = self == Order::PeakLength;
-                sorted(problem, |i| {
+                let mut items = sorted(problem, by_size);
+                items.sort_compact_by_key(|&i| {
                     let at_peak = at_peak(i);
                     let first = if at_peak && long_first { length(i) } else { 0 };
-                    (Reverse(at_peak), Reverse(first), by_size(i))
-                })
+                    (Reverse(at_peak), Reverse(first))
+                });
+                items
             }
             Order::Start => sorted(problem, |i| {
                 (problem.lives.of(i as usize)[0].first(), Reverse(size(i)))
@@ -89,10 +92,8 @@ fn length(problem: &Problem, item: u32) -> u64 {
 }
 
 /// All items by ascending key; ties by dense id.
-fn sorted<K: Ord>(problem: &Problem, key: impl Fn(u32) -> K) -> Vec<u32> {
-    let mut keyed: Vec<(K, u32)> = (0..problem.items.len() as u32)
-        .map(|i| (key(i), i))
-        .collect();
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, i)| i).collect()
+fn sorted<K: Key>(problem: &Problem, key: impl Fn(u32) -> K) -> Vec<u32> {
+    let mut items: Vec<u32> = (0..problem.items.len() as u32).collect();
+    items.sort_compact_by_key(|&i| key(i));
+    items
 }

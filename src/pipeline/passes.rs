@@ -1,6 +1,7 @@
 //! The passes by name, and which of them a host's options leave. // X1, X2
 
 use crate::error::{Error, Result};
+use crate::sorting::CompactSort as _;
 use std::fmt;
 
 /// A pass of the pipeline, in the order in which they run.
@@ -170,11 +171,12 @@ impl PipelineOptions {
         };
         let mut passes: Vec<Pass> = Pass::ALL.into_iter().filter(runs).collect();
         // After linking, the two allocators stand where the others stood.
-        passes.sort_by_key(|pass| match pass {
+        let place = |pass: &Pass| match pass {
             Pass::ColoringAllocatorDramPostLnk => Pass::ColoringAllocatorDram,
             Pass::ColoringAllocatorDramSharedPostLnk => Pass::ColoringAllocatorDramShared,
             &pass => pass,
-        });
+        };
+        passes.sort_compact_by_key(|pass| place(pass) as u32);
         passes
     }
 }

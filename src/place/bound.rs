@@ -8,6 +8,7 @@
 
 use super::load::Loads;
 use super::{Pin, Problem};
+use crate::sorting::CompactSort as _;
 
 /// The least peak that any placement can have, in bytes; `u64::MAX` if it does not fit in 64 bits.
 ///
@@ -43,7 +44,7 @@ fn beside_pins(problem: &Problem, loads: &Loads) -> u128 {
             changes.extend([(first, i, true), (past, i, false)]);
         }
     }
-    changes.sort_unstable();
+    changes.sort_compact_by(Ord::cmp);
     let mut changes = changes.into_iter().peekable();
     let floor = u128::from(problem.floor);
     let mut bound = floor;

@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 
 use super::{InPlacePair, Problem};
 use crate::ir::{FlatIndex, Segment};
+use crate::sorting::CompactSort as _;
 
 /// The loads of a problem, piece by piece.
 pub(super) struct Loads {
@@ -131,7 +132,7 @@ pub fn load_profile(problem: &Problem, instructions: u32) -> Vec<u64> {
 /// The bytes that pairs save at each instruction that has some. // L8
 fn savings(problem: &Problem) -> Vec<(FlatIndex, u128)> {
     let mut pairs = problem.pairs.clone();
-    pairs.sort_unstable_by_key(|p| (p.index, p.def, p.used));
+    pairs.sort_compact_by_key(|p| (p.index, p.def, p.used));
     pairs.dedup();
     let at_one_index = pairs.chunk_by(|a, b| a.index == b.index);
     at_one_index
@@ -153,7 +154,7 @@ fn heaviest_matching(pairs: &[InPlacePair], size: impl Fn(u32) -> u64) -> u128 {
     uses.dedup();
     let position = |used: u32| uses.partition_point(|&u| u < used);
     let mut rows: Vec<&[InPlacePair]> = pairs.chunk_by(|a, b| a.def == b.def).collect();
-    rows.sort_by_key(|row| Reverse(size(row[0].def)));
+    rows.sort_compact_by_key(|row| Reverse(size(row[0].def)));
     // By use: the row that has it, and the row whose search saw it first in this turn.
     let mut taken_by: Vec<Option<usize>> = vec![None; uses.len()];
     let mut weight = 0;

@@ -1,7 +1,6 @@
 //! From lives to addresses. // P
 
 mod bound;
-mod engine;
 mod exact;
 mod first_fit;
 mod improve;
@@ -21,6 +20,7 @@ mod subsets;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timeline;
+mod unit;
 mod unsolved;
 
 pub use bound::lower_bound;

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::bound::lower_bound;
-use super::engine::Request;
 use super::prepared::Windows;
 use super::{PAGE, Problem};
 use crate::ir::{FlatIndex, Segment, Usage, overlap};
+use crate::sorting::CompactSort as _;
+use dramalloc_engine::Request;
 
 /// How many holders a report names; the rest become a total.
 pub const NAMED_HOLDERS: usize = 10;
@@ -83,7 +84,7 @@ pub fn no_room(
         .iter()
         .filter_map(|t| Some((t, *t.life.iter().find(|s| s.contains(index))?)))
         .collect();
-    at_index.sort_by_key(|(t, _)| (Reverse(t.end - t.start), t.start));
+    at_index.sort_compact_by_key(|(t, _)| (Reverse(t.end - t.start), t.start));
     let bytes_of = |(t, _): &(&Taken<'_>, Segment)| t.end - t.start;
     let unnamed = at_index.get(NAMED_HOLDERS..).unwrap_or(&[]);
     let (others, other_bytes) = (unnamed.len() as u64, unnamed.iter().map(bytes_of).sum());
@@ -158,7 +159,7 @@ fn fullest(taken: &[Taken<'_>], life: &[Segment]) -> FlatIndex {
         }
     }
     changes.extend(life.iter().map(|s| (s.first().0, false, 0)));
-    changes.sort_unstable_by_key(|&(at, ends, _)| (at, ends));
+    changes.sort_compact_by_key(|&(at, ends, _)| (at, ends));
     let mut fullest = life[0].first();
     let (mut most, mut begun, mut ended) = (None, 0u128, 0u128);
     for at_one_index in changes.chunk_by(|a, b| a.0 == b.0) {
@@ -213,7 +214,7 @@ fn largest_hole(problem: &Problem, taken: &[Taken<'_>], item: u32) -> u64 {
         .filter(|t| overlap(t.life, life))
         .map(|t| (t.start, t.end))
         .collect();
-    ranges.sort_unstable();
+    ranges.sort_compact();
     let mut largest = 0;
     for (low, high) in windows(problem, taken, of.usage) {
         let request = Request {

@@ -2,8 +2,8 @@
 //!
 //! Whoever searches holds a packing, clones it where it may want to come back, and places on.
 
-use super::engine::{Engine, Request};
 use super::prepared::{InPlace, Prepared, Straddling, Windows};
+use dramalloc_engine::{Engine, Request};
 
 /// What has been placed so far.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ impl<'a> Packing<'a> {
         let offset = |item: u32| self.offsets[item as usize];
         let read = items.iter().fold(0, |read, &i| read ^ of(i) ^ offset(i));
         let first_runs = items.iter().filter_map(|&i| self.prepared.life(i).first());
-        std::hint::black_box(read ^ self.engine.warm(first_runs.copied()));
+        std::hint::black_box(read ^ self.engine.warm(&mut first_runs.copied()));
     }
 
     /// Whether the def of a pair may start where the use does, within the window of the request.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use super::Pin;
 use crate::ir::Lives;
+use crate::sorting::CompactSort as _;
 
 /// Two pins that share bytes while both are live, if there are any; the earliest in time.
 pub(crate) fn overlapping_pins(pins: &[Pin], lives: &Lives) -> Option<(usize, usize)> {
@@ -18,7 +19,7 @@ pub(crate) fn overlapping_pins(pins: &[Pin], lives: &Lives) -> Option<(usize, us
             runs.extend(lives.of(i).iter().map(|s| (s.first().0, s.last().0, i)));
         }
     }
-    runs.sort_unstable();
+    runs.sort_compact();
     let mut held: BTreeMap<u64, (u64, usize)> = BTreeMap::new(); // start -> (end, pin)
     let mut leaving = BinaryHeap::new();
     for (first, last, i) in runs {

@@ -5,10 +5,11 @@
 //! pair the def's life *without* that instruction is kept, and the timeline is built from these
 //! shortened lives too, which makes them as exact as whole ones. // L8
 
-use super::engine::unit;
 use super::timeline::{Run, Timeline};
+use super::unit::unit;
 use super::{InPlacePair, Problem};
 use crate::ir::{Lives, Usage};
+use crate::sorting::CompactSort as _;
 
 /// Compressed rows of runs.
 #[derive(Debug, Default)]
@@ -124,7 +125,7 @@ impl<'p> Prepared<'p> {
     fn add_pairs(&mut self) {
         let pairs = &self.problem.pairs;
         let mut places: Vec<(u32, u32)> = pairs.iter().map(|p| (p.used, p.index.0)).collect();
-        places.sort_unstable();
+        places.sort_compact();
         places.dedup();
         self.claim_count = places.len() as u32;
         for pair in pairs {

@@ -4,11 +4,10 @@
 //! numbers are *dense ids*: the builder has ranked the items by the rule of its source, so that
 //! a tie broken by item number never depends on listing order. // T, S4
 
-use super::engine::Request;
 use crate::ir::{FlatIndex, Lives, Usage, UsageMask};
+use dramalloc_engine::Request;
 
-/// How many bytes a page has. Sizes and starts are rounded to it in page mode. // P2
-pub const PAGE: u64 = 4096;
+pub use dramalloc_engine::PAGE;
 
 /// Something that wants an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

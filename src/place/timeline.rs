@@ -16,15 +16,7 @@
 //! sort otherwise.
 
 use crate::ir::Segment;
-
-/// A closed run of points, or of any other time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Run {
-    /// The first point.
-    pub first: u32,
-    /// The last point.
-    pub last: u32,
-}
+pub(crate) use dramalloc_engine::Run;
 
 impl From<Segment> for Run {
     fn from(segment: Segment) -> Run {

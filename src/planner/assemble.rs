@@ -241,7 +241,7 @@ fn outside_note(function: &Function, id: MemLocId) -> String {
 
 fn root_ranges(function: &Function, memlocs: &[MemLocPlan]) -> Vec<Option<(u64, u64)>> {
     let range = |(planned, loc): (&MemLocPlan, &crate::ir::MemLoc)| {
-        let start = planned.address.filter(|_| loc.view.is_none())?;
+        let start = planned.address.filter(|_| !loc.is_view())?;
         Some((start, start + planned.aligned))
     };
     memlocs.iter().zip(function.memlocs()).map(range).collect()
@@ -356,7 +356,7 @@ impl<'a> Place<'_, 'a> {
                 true => rounded(loc.bytes, scene.options).unwrap_or(loc.bytes),
                 false => loc.bytes,
             },
-            pinned: loc.pin.is_some(),
+            pinned: loc.pin().is_some(),
             shared: shared && self.is_marked(member, group),
             owner: group
                 .filter(|_| shared)
@@ -384,7 +384,7 @@ impl<'a> Place<'_, 'a> {
     }
 
     fn shared_address(&self, member: Member, group: usize) -> Option<u64> {
-        if let Some(pin) = self.function().memloc(member.loc).pin {
+        if let Some(pin) = self.function().memloc(member.loc).pin() {
             return Some(pin);
         }
         let run: &JointRun = self.planning.shared.as_ref()?;
@@ -403,8 +403,8 @@ impl<'a> Place<'_, 'a> {
         if loc.memory != MemoryType::Dram {
             return (None, Some(Skipped::NotDram));
         }
-        if loc.pin.is_some() {
-            return (loc.pin, None);
+        if loc.pin().is_some() {
+            return (loc.pin(), None);
         }
         if !loc.is_candidate(scene.options.usage_mask) {
             return (None, Some(Skipped::CallerOwned));

@@ -1,10 +1,11 @@
 //! Who calls whom, callers before callees. // L7
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Module, Usage};
 use crate::liveness::Binding;
+use crate::ordered_map::OrderedMap;
 
 /// A call of one function of a module by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl CallGraph {
         let mut sites = Vec::new();
         for (caller, function) in functions.iter().enumerate() {
             for (t, instruction) in function.instructions().iter().enumerate() {
-                let Some(callee) = instruction.callee else {
+                let Some(callee) = instruction.callee() else {
                     continue;
                 };
                 let name = function.symbol(callee);
@@ -114,8 +115,8 @@ impl CallGraph {
 
     /// Every function that runs below a caller, ascending, with the caller's indices at which it
     /// does.
-    pub(crate) fn below(&self, caller: usize) -> BTreeMap<usize, Vec<FlatIndex>> {
-        let mut below: BTreeMap<usize, Vec<FlatIndex>> = BTreeMap::new();
+    pub(crate) fn below(&self, caller: usize) -> OrderedMap<usize, Vec<FlatIndex>> {
+        let mut below: OrderedMap<usize, Vec<FlatIndex>> = OrderedMap::new();
         for site in self.calls_of(caller) {
             let mut reached = BTreeSet::from([site.callee]);
             let mut open = vec![site.callee];

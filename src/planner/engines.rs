@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::ir::{FlatIndex, Function};
+use crate::sorting::CompactSort as _;
 
 /// Whether two locations of a function share bytes and not all of their accesses are on one
 /// engine. Takes the byte ranges by location, `None` for what has no address.
@@ -13,7 +14,7 @@ use crate::ir::{FlatIndex, Function};
 pub(super) fn reuse_across_engines(function: &Function, ranges: &[Option<(u64, u64)>]) -> bool {
     let engines = engines_of_roots(function);
     let mut order: Vec<usize> = (0..ranges.len()).filter(|&i| ranges[i].is_some()).collect();
-    order.sort_unstable_by_key(|&i| ranges[i]);
+    order.sort_compact_by_key(|&i| ranges[i].expect("filtered"));
     let mut active: BTreeMap<Engines, usize> = BTreeMap::new();
     let mut leaving = BinaryHeap::new();
     for i in order {

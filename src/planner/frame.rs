@@ -6,6 +6,7 @@ use crate::ir::{FlatIndex, Function, Kind, MemLocId, Space, Usage};
 use crate::liveness::Liveness;
 use crate::options::Options;
 use crate::place::{InPlacePair, Item, PAGE, Problem};
+use crate::sorting::CompactSort as _;
 
 /// A problem and the location of each of its items.
 #[derive(Default)]
@@ -45,7 +46,7 @@ pub(super) fn frame(
         rank[id.index()] = i as u32;
         problem.items.push(Item {
             size: rounded(loc.bytes, options).map_err(|e| e.at_location(&function.label(id)))?,
-            align: alignment(loc.align, options),
+            align: alignment(loc.align(), options),
             usage: loc.usage,
         });
         problem
@@ -56,7 +57,7 @@ pub(super) fn frame(
     problem.collective_limit = collective_limit(function, &problem.items, &rank, options)?;
     let regions = options.regions.iter().filter(|r| r.space == space);
     problem.regions = regions.map(|r| r.region).collect();
-    problem.regions.sort_by_key(|r| r.base);
+    problem.regions.sort_compact_by_key(|r| r.base);
     Ok(Frame { problem, items })
 }
 
@@ -94,7 +95,7 @@ fn pairs(items: &[Item], rank: &[u32], liveness: &Liveness) -> Vec<InPlacePair> 
         })
     });
     let mut pairs: Vec<InPlacePair> = both_here.collect();
-    pairs.sort_by_key(|pair| pair.def); // Stable: list order within one def.
+    pairs.sort_compact_by_key(|pair| pair.def); // Stable: list order within one def.
     pairs
 }
 

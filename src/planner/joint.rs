@@ -18,9 +18,11 @@ use crate::control::Control;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Kind, Segment, Space, Usage};
 use crate::options::Floor;
+use crate::ordered_map::OrderedMap;
 use crate::place::{self, Item, Named, PAGE, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
 use crate::shared::{Fate, Group, home};
+use crate::sorting::CompactSort as _;
 
 /// The shared space, placed.
 #[derive(Clone)]
@@ -317,7 +319,7 @@ fn obstacles(scene: &Scene<'_>, lanes: &Lanes) -> Vec<Obstacle> {
 /// What is placed together, in which order: by slab, then by entry function along the axis.
 fn batches(scene: &Scene<'_>, floor: u64, capacity: Option<u64>) -> Result<Vec<Batch>> {
     let slab = scene.options.shared_mib_per_core << 20; // `Options::validate` bounds it.
-    let mut keyed: BTreeMap<(u64, usize), Vec<usize>> = BTreeMap::new();
+    let mut keyed: OrderedMap<(u64, usize), Vec<usize>> = OrderedMap::new();
     for (i, group) in scene.groups.all.iter().enumerate() {
         if group.fate != Fate::Shared || group.pin.is_some() || group.bytes == 0 {
             continue;
@@ -338,7 +340,7 @@ fn batches(scene: &Scene<'_>, floor: u64, capacity: Option<u64>) -> Result<Vec<B
     let limit = capacity.unwrap_or(u64::MAX);
     let mut batches = Vec::new();
     for ((window, function), mut groups) in keyed {
-        groups.sort_by_key(|&i| ranks[i]);
+        groups.sort_compact_by_key(|&i| ranks[i]);
         let (start, end) = match slab {
             0 => (Some(floor), Some(limit)),
             _ => {
@@ -380,7 +382,7 @@ fn first_stretch(scene: &Scene<'_>, group: usize) -> Option<usize> {
 
 /// The rank of each group: by when it lives, then by its owner, never by listing order. // T, S4
 fn dense_ranks(scene: &Scene<'_>) -> Vec<usize> {
-    let mut of_function: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+    let mut of_function: OrderedMap<(u32, u32), Vec<u32>> = OrderedMap::new();
     for Group { owner, .. } in &scene.groups.all {
         of_function
             .entry((owner.module, owner.function))
@@ -394,12 +396,13 @@ fn dense_ranks(scene: &Scene<'_>) -> Vec<usize> {
             });
     }
     let mut order: Vec<usize> = (0..scene.groups.all.len()).collect();
-    order.sort_by_key(|&i| {
+    let key = |i: usize| {
         let owner = scene.groups.all[i].owner;
         let rank = of_function[&(owner.module, owner.function)][owner.loc.index()];
         let core = home(scene.modules, owner).0.core();
         (&scene.group_lives[i], core, owner.function, rank, owner.loc)
-    });
+    };
+    order.sort_compact_by(|&a, &b| key(a).cmp(&key(b)));
     let mut ranks = vec![0; order.len()];
     order
         .into_iter()
@@ -486,7 +489,7 @@ fn pose(
         .filter(|r| r.space == Space::Shared)
         .map(|r| r.region)
         .collect();
-    problem.regions.sort_by_key(|r| r.base);
+    problem.regions.sort_compact_by_key(|r| r.base);
     problem.collective_limit = collective_limit(scene, &problem.items)?;
     Ok(Posed { problem, obstacles })
 }

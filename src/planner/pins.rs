@@ -4,7 +4,7 @@
 //! module, a pin in `shared` or `debug` in every function of every module; a pinned candidate
 //! lives its own life in its own function. // L6b
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::calls::CallGraph;
 use super::ranges::Ranges;
@@ -12,6 +12,7 @@ use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Lives, MemLocId, MemoryType, Module, Segment, Space, Usage};
 use crate::liveness::Liveness;
 use crate::options::Options;
+use crate::ordered_map::OrderedMap;
 use crate::place::{PAGE, Pin, overlapping_pins};
 use crate::shared::{Groups, Member};
 
@@ -54,7 +55,7 @@ impl Pins {
         for (m, module) in modules.iter().enumerate() {
             for (f, function) in module.functions().iter().enumerate() {
                 for (i, loc) in function.memlocs().iter().enumerate() {
-                    let Some(start) = loc.pin.filter(|_| loc.memory == MemoryType::Dram) else {
+                    let Some(start) = loc.pin().filter(|_| loc.memory == MemoryType::Dram) else {
                         continue;
                     };
                     let member = Member {
@@ -132,8 +133,8 @@ impl Pins {
         (module, function): (usize, usize),
         space: Space,
         calls: &CallGraph,
-    ) -> BTreeMap<FlatIndex, Ranges> {
-        let mut held: BTreeMap<FlatIndex, Ranges> = BTreeMap::new();
+    ) -> OrderedMap<FlatIndex, Ranges> {
+        let mut held: OrderedMap<FlatIndex, Ranges> = OrderedMap::new();
         for (callee, indices) in calls.below(function) {
             let called = |p: &&PinnedRoot| (p.module, p.function) == (module, callee) && !p.owned;
             let pins: Vec<Pin> = self

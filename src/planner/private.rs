@@ -15,6 +15,7 @@ use crate::ir::{FlatIndex, MemLocId, Segment, Space};
 use crate::options::Floor;
 use crate::place::{self, Named, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
+use crate::sorting::CompactSort as _;
 
 /// One space of one module, placed.
 pub(super) struct SpaceRun {
@@ -259,7 +260,7 @@ pub(super) fn run(
 
 fn by_location(items: &[MemLocId]) -> Vec<(MemLocId, u32)> {
     let mut items: Vec<_> = items.iter().copied().zip(0..).collect();
-    items.sort_unstable();
+    items.sort_compact();
     items
 }
 

@@ -1,6 +1,7 @@
 //! Bytes that are taken at every moment: disjoint, ascending ranges.
 
 use crate::place::Pin;
+use crate::sorting::CompactSort as _;
 
 /// A set of bytes as merged ranges, so that thousands of holders become a few obstacles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,8 +17,7 @@ impl Ranges {
     pub(super) fn add(&mut self, ranges: impl Iterator<Item = Pin>) {
         self.0
             .extend(ranges.filter(|range| range.start < range.end));
-        self.0
-            .sort_unstable_by_key(|range| (range.start, range.end));
+        self.0.sort_compact_by_key(|range| (range.start, range.end));
         self.0.dedup_by(|next, kept| {
             let joins = next.start <= kept.end;
             if joins {

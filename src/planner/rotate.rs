@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::interval_tree::{Interval, IntervalTree};
 use crate::ir::{Space, Usage};
 use crate::place::admitted;
+use crate::sorting::CompactSort as _;
 
 /// The effect of the rotation over all functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,7 +145,7 @@ fn next_fit(frame: &Frame, fixed: &[bool], offsets: &mut [u64], (low, high): (u6
         return 0;
     };
     let mut order: Vec<usize> = (0..count).filter(|&i| !fixed[i]).collect();
-    order.sort_by_key(|&i| (problem.lives.of(i)[0], i));
+    order.sort_compact_by_key(|&i| (problem.lives.of(i)[0], i));
     let (mut cursor, mut moved) = (low, 0);
     let (mut found, mut taken) = (Vec::new(), Vec::new());
     for i in order {
@@ -162,7 +163,7 @@ fn next_fit(frame: &Frame, fixed: &[bool], offsets: &mut [u64], (low, high): (u6
                     }),
             );
         }
-        taken.sort_unstable();
+        taken.sort_compact();
         let item = &problem.items[i];
         let fit = |from: u64| {
             let mut at = admitted(problem, i as u32, from)?;

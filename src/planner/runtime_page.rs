@@ -209,7 +209,7 @@ fn ranges(scene: &Scene<'_>, (m, f): (usize, usize), id: MemLocId, space: Space)
 /// owner, or the first member that the host has pinned.
 fn is_counted(scene: &Scene<'_>, (m, f): (usize, usize), id: MemLocId) -> bool {
     let loc = scene.functions(m)[f].memloc(id);
-    if loc.view.is_some() || loc.memory != MemoryType::Dram {
+    if loc.view().is_some() || loc.memory != MemoryType::Dram {
         return false;
     }
     let group = scene.group_of((m, f), id);
@@ -218,7 +218,7 @@ fn is_counted(scene: &Scene<'_>, (m, f): (usize, usize), id: MemLocId) -> bool {
     };
     let has_pin = |member: &&Member| {
         let (_, function) = home(scene.modules, **member);
-        function.memloc(member.loc).pin.is_some()
+        function.memloc(member.loc).pin().is_some()
     };
     let pinned = group.members.iter().find(has_pin);
     let counted = *pinned.unwrap_or(&group.owner);

@@ -453,7 +453,7 @@ fn walk(
     for (t, instruction) in function.instructions().iter().enumerate() {
         *epoch += u32::from(instruction.kind == Kind::Barrier);
         let first = *epoch;
-        if let Some(callee) = instruction.callee {
+        if let Some(callee) = instruction.callee() {
             let name = function.symbol(callee);
             let callee = modules.functions().iter().position(|f| f.name() == name);
             walk(modules, callee.expect("it exists"), epoch, seen);
@@ -614,7 +614,7 @@ fn in_a_reference_plan_nothing_could_lie_lower() {
             });
             epochs.collect::<Vec<u32>>()
         };
-        let align = |loc: &crate::ir::MemLoc| loc.align.unwrap_or(PAGE).max(PAGE);
+        let align = |loc: &crate::ir::MemLoc| loc.align().unwrap_or(PAGE).max(PAGE);
         for (m, module) in program.modules().iter().enumerate() {
             let function = &module.functions()[0];
             for id in function.memloc_ids() {
@@ -622,7 +622,9 @@ fn in_a_reference_plan_nothing_could_lie_lower() {
                     function.memloc(id),
                     &plan.modules[m].functions[0].memlocs[id.index()],
                 );
-                let Some(start) = row.address.filter(|_| loc.view.is_none() && loc.bytes > 0)
+                let Some(start) = row
+                    .address
+                    .filter(|_| loc.view().is_none() && loc.bytes > 0)
                 else {
                     continue;
                 };

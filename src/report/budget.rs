@@ -131,8 +131,8 @@ fn extent(program: &Program, plan: &Plan, core: u32, space: Space) -> u64 {
         for (function, planned) in module.functions().iter().zip(&planned.functions) {
             for (id, loc) in function.memloc_ids().zip(&planned.memlocs) {
                 let declared = function.memloc(id);
-                let reached = own || declared.pin.is_some() || function.reach(id).contains(&core);
-                let here = loc.space == space && declared.view.is_none() && reached;
+                let reached = own || declared.pin().is_some() || function.reach(id).contains(&core);
+                let here = loc.space == space && !declared.is_view() && reached;
                 if let Some(address) = loc.address.filter(|_| here && loc.bytes > 0) {
                     end = end.max(address + loc.aligned);
                 }
@@ -149,7 +149,7 @@ fn unaddressed(program: &Program, plan: &Plan, core: u32) -> u64 {
     for (module, planned) in program.modules().iter().zip(&plan.modules) {
         for (function, planned) in module.functions().iter().zip(&planned.functions) {
             for (loc, declared) in planned.memlocs.iter().zip(function.memlocs()) {
-                let owned = declared.view.is_none()
+                let owned = !declared.is_view()
                     && declared.memory == MemoryType::Dram
                     && loc.skipped == Some(crate::ir::Skipped::CallerOwned);
                 if owned && module.core() == core && seen.insert((loc.name.as_str(), loc.bytes)) {

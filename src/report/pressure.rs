@@ -5,12 +5,14 @@
 //! worst. Shared bytes count once on the device, whoever looks. Only the plan's own lives and
 //! final spaces are read, so the figures are those of the plan and not of another analysis.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::{Add, Sub};
 
 use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Module, Program, Usage};
+use crate::ordered_map::OrderedMap;
 use crate::plan::{FunctionPlan, MemLocPlan, ModulePlan, Plan};
+use crate::sorting::CompactSort as _;
 
 /// What bytes are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -161,7 +163,7 @@ pub fn pressure(program: &Program, plan: &Plan, extra: u64) -> Pressure {
             core_pressure(module, planned, (extra, copies))
         })
         .collect();
-    cores.sort_by_key(|core| core.core);
+    cores.sort_compact_by(|a, b| a.core.cmp(&b.core));
     let mut device = LiveSize::default();
     for core in &cores {
         device = device + core.peak.without_shared();
@@ -264,7 +266,7 @@ fn roots<'a>(
     );
     let is_root = |id: &MemLocId| {
         let loc = function.memloc(*id);
-        loc.view.is_none() && loc.memory == MemoryType::Dram
+        !loc.is_view() && loc.memory == MemoryType::Dram
     };
     function
         .memloc_ids()
@@ -280,7 +282,7 @@ fn is_always_held(function: &Function, id: MemLocId) -> bool {
     owned
         && loc
             .placed()
-            .is_none_or(|placed| loc.pin.is_some() || placed.address.is_none())
+            .is_none_or(|placed| loc.pin().is_some() || placed.address.is_none())
 }
 
 fn category(function: &Function, id: MemLocId, planned: &MemLocPlan) -> Category {
@@ -303,7 +305,7 @@ struct WorstMoments {
 impl WorstMoments {
     fn of(module: &Module, planned: &ModulePlan) -> WorstMoments {
         let functions = module.functions();
-        let mut callees: Vec<BTreeMap<u32, usize>> = Vec::new();
+        let mut callees: Vec<OrderedMap<u32, usize>> = Vec::new();
         let mut called = vec![false; functions.len()];
         for function in functions {
             let sites = function
@@ -311,9 +313,12 @@ impl WorstMoments {
                 .iter()
                 .enumerate()
                 .filter_map(|(t, i)| {
-                    Some((t as u32, module.find_function(function.symbol(i.callee?))?))
+                    Some((
+                        t as u32,
+                        module.find_function(function.symbol(i.callee()?))?,
+                    ))
                 });
-            let sites: BTreeMap<u32, usize> = sites.collect();
+            let sites: OrderedMap<u32, usize> = sites.collect();
             sites.values().for_each(|&f| called[f] = true);
             callees.push(sites);
         }
@@ -346,7 +351,7 @@ impl WorstMoments {
         &self,
         function: &Function,
         planned: &FunctionPlan,
-        callees: &BTreeMap<u32, usize>,
+        callees: &OrderedMap<u32, usize>,
     ) -> (LiveSize, u32) {
         let moments = frame_profile(function, planned)
             .into_iter()

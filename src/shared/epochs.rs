@@ -8,11 +8,11 @@
 //! and Linear Graph Algorithms*, 1972); in topological order every component knows how many
 //! barriers came before it. A cycle that contains barriers is one range of epochs.
 
-use std::collections::BTreeMap;
-
 use crate::error::{Error, Result};
 use crate::ir::{BlockId, FlatIndex, Function, Kind, MemLocId, Module};
+use crate::ordered_map::OrderedMap;
 use crate::planner::CallGraph;
+use crate::sorting::CompactSort as _;
 
 /// A closed range of epochs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ pub struct Epochs {
     /// The ids of the barriers passed, in order; a cycle's by id.
     pub barriers: Vec<BarrierPass>,
     /// By (function position, root): the hull of the epochs of its accesses, callees included.
-    pub of_root: BTreeMap<(usize, MemLocId), EpochRange>,
+    pub(crate) of_root: OrderedMap<(usize, MemLocId), EpochRange>,
 }
 
 /// A barrier on the way through a function.
@@ -98,7 +98,7 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
     let function = &module.functions()[f];
     let components = components(function);
     let reachable = reachable(function);
-    let sites: BTreeMap<FlatIndex, usize> = calls
+    let sites: OrderedMap<FlatIndex, usize> = calls
         .calls_of(f)
         .iter()
         .map(|s| (s.index, s.callee))
@@ -124,7 +124,7 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
             .collect();
         let cyclic = components.is_cyclic(function, component);
         if cyclic {
-            passes.sort_by_key(|pass| pass.id); // Which comes first, layout does not tell.
+            passes.sort_compact_by_key(|pass| pass.id); // Which comes first, layout does not tell.
         }
         if runs {
             merge_passes(&mut epochs.barriers, base, &passes)?;
@@ -213,7 +213,7 @@ fn reachable(function: &Function) -> Vec<bool> {
 }
 
 fn touch(
-    of_root: &mut BTreeMap<(usize, MemLocId), EpochRange>,
+    of_root: &mut OrderedMap<(usize, MemLocId), EpochRange>,
     key: (usize, MemLocId),
     range: EpochRange,
 ) {
@@ -238,7 +238,7 @@ fn passes_of_block<'a>(
     function: &'a Function,
     f: usize,
     block: BlockId,
-    sites: &'a BTreeMap<FlatIndex, usize>,
+    sites: &'a OrderedMap<FlatIndex, usize>,
     done: &'a [Epochs],
 ) -> impl Iterator<Item = BarrierPass> + 'a {
     function
@@ -247,7 +247,7 @@ fn passes_of_block<'a>(
         .flat_map(move |t| {
             let instruction = &function.instructions()[t.index()];
             let own = (instruction.kind == Kind::Barrier).then_some(BarrierPass {
-                id: instruction.id,
+                id: instruction.id(),
                 function: f,
                 index: t,
             });
@@ -343,7 +343,7 @@ fn components(function: &Function) -> Components {
                     .rposition(|&x| x == block)
                     .expect("on the stack");
                 let mut members = stack.split_off(at);
-                members.sort_unstable();
+                members.sort_compact_by_key(|&block| block);
                 members
                     .iter()
                     .for_each(|m| of_block[m.index()] = blocks.len());

@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 use crate::ir::{
     FlatIndex, Function, MemLoc, MemLocId, MemoryType, Module, Space, Usage, UsageMask,
 };
+use crate::ordered_map::OrderedMap;
+use crate::sorting::CompactSort as _;
 
 /// A location by position: module, function, id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,7 +68,7 @@ pub struct Groups {
     pub all: Vec<Group>,
     /// Choices that a person should know of.
     pub notes: Vec<String>,
-    of_member: BTreeMap<Member, usize>,
+    of_member: OrderedMap<Member, usize>,
 }
 
 /// Says of a root whether the host wants it shared although it does not say so itself. // M1
@@ -96,13 +98,10 @@ impl Groups {
         }
         let key = |g: &Group| {
             let (module, function) = home(modules, g.owner);
-            (
-                module.core(),
-                function.name().to_owned(),
-                function.memloc_name(g.owner.loc).to_owned(),
-            )
+            let name = function.memloc_name(g.owner.loc);
+            (module.core(), function.name(), name)
         };
-        groups.all.sort_by_cached_key(key);
+        groups.all.sort_compact_by(|a, b| key(a).cmp(&key(b)));
         for (i, group) in groups.all.iter().enumerate() {
             groups
                 .of_member
@@ -156,7 +155,7 @@ fn shared_roots(modules: &[Module], predicate: Option<Predicate<'_>>) -> Vec<Mem
         for (f, function) in module.functions().iter().enumerate() {
             for loc in function.memloc_ids() {
                 let declared = function.memloc(loc);
-                if declared.view.is_some() || declared.memory != MemoryType::Dram {
+                if declared.is_view() || declared.memory != MemoryType::Dram {
                     continue;
                 }
                 let shared = declared.space == Space::Shared
@@ -175,7 +174,7 @@ fn shared_roots(modules: &[Module], predicate: Option<Predicate<'_>>) -> Vec<Mem
             }
         }
     }
-    members.sort_unstable();
+    members.sort_compact_by_key(|m| (m.module, m.function, m.loc));
     members.dedup();
     members
 }
@@ -232,7 +231,7 @@ fn link(
             named_error(modules, member, Error::invalid("remote", reason))
         })?;
         let root = home(modules, other).1.memloc(other.loc);
-        if root.view.is_some() || root.memory != MemoryType::Dram {
+        if root.is_view() || root.memory != MemoryType::Dram {
             let reason = format!("its target {} is not a DRAM root", describe(modules, other));
             return Err(named_error(
                 modules,
@@ -249,10 +248,10 @@ fn link(
 fn group(
     modules: &[Module],
     candidates: UsageMask,
-    facts: &BTreeMap<(u32, u32), Facts>,
+    facts: &OrderedMap<(u32, u32), Facts>,
     mut members: Vec<Member>,
 ) -> Result<(Group, Option<String>)> {
-    members.sort_by_key(|&m| (home(modules, m).0.core(), m));
+    members.sort_compact_by_key(|&m| (home(modules, m).0.core(), m.module, m.function, m.loc));
     let pinned = agree(modules, &members)?;
     let first = members[0];
     let is_follower = |&m: &Member| home(modules, m).1.remote(m.loc).is_some();
@@ -296,9 +295,9 @@ fn group(
         bytes: loc_of(modules, owner).bytes,
         align: members
             .iter()
-            .filter_map(|&m| loc_of(modules, m).align)
+            .filter_map(|&m| loc_of(modules, m).align())
             .max(),
-        pin: pinned.and_then(|m| loc_of(modules, m).pin),
+        pin: pinned.and_then(|m| loc_of(modules, m).pin()),
         usage,
         escapes: members.iter().any(|m| facts_of(m).escapes[m.loc.index()]),
         fate,
@@ -332,7 +331,7 @@ fn agree(modules: &[Module], members: &[Member]) -> Result<Option<Member>> {
     let pinned = members
         .iter()
         .copied()
-        .find(|&m| loc_of(modules, m).pin.is_some());
+        .find(|&m| loc_of(modules, m).pin().is_some());
     for &member in &members[1..] {
         let (a, b) = (loc_of(modules, first), loc_of(modules, member));
         if a.bytes != b.bytes {
@@ -341,8 +340,8 @@ fn agree(modules: &[Module], members: &[Member]) -> Result<Option<Member>> {
         }
     }
     for &member in members {
-        if let (Some(pinned), Some(pin)) = (pinned, loc_of(modules, member).pin)
-            && loc_of(modules, pinned).pin != Some(pin)
+        if let (Some(pinned), Some(pin)) = (pinned, loc_of(modules, member).pin())
+            && loc_of(modules, pinned).pin() != Some(pin)
         {
             return Err(mismatch(pinned, member, "the pinned addresses"));
         }
@@ -375,15 +374,15 @@ impl Facts {
         }
         for id in function.memloc_ids() {
             let loc = function.memloc(id);
-            escapes[function.root(id).0.index()] |= loc.escapes || loc.usage == Usage::Output;
+            escapes[function.root(id).0.index()] |= loc.escapes() || loc.usage == Usage::Output;
         }
         Facts { touched, escapes }
     }
 }
 
 /// The facts of the functions that hold a member, by (module, function).
-fn facts(modules: &[Module], members: &[Member]) -> BTreeMap<(u32, u32), Facts> {
-    let mut facts = BTreeMap::new();
+fn facts(modules: &[Module], members: &[Member]) -> OrderedMap<(u32, u32), Facts> {
+    let mut facts = OrderedMap::new();
     for &member in members {
         facts
             .entry((member.module, member.function))
@@ -425,7 +424,7 @@ impl Sets<'_> {
     }
 
     fn into_sets(mut self) -> Vec<Vec<Member>> {
-        let mut sets: BTreeMap<usize, Vec<Member>> = BTreeMap::new();
+        let mut sets: OrderedMap<usize, Vec<Member>> = OrderedMap::new();
         for &member in self.members.iter() {
             sets.entry(self.find(member)).or_default().push(member);
         }

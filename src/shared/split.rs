@@ -53,7 +53,7 @@ fn follower(function: &Function, core: u32) -> Result<Function> {
     clone.clear_placement();
     for id in function.memloc_ids() {
         let loc = function.memloc(id);
-        if core == 0 || loc.space != Space::Shared || loc.view.is_some() {
+        if core == 0 || loc.space != Space::Shared || loc.is_view() {
             continue;
         }
         let name = function.memloc_name(id);

@@ -4,6 +4,7 @@ use super::digest::{Agreed, digest};
 use super::groups::{Group, Groups, Member, Predicate, home};
 use crate::error::{Error, Result};
 use crate::ir::{Module, Placed, Space, UsageMask};
+use crate::sorting::CompactSort as _;
 
 /// What a sync did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,7 +83,7 @@ fn agreed_address(modules: &[Module], group: &Group) -> Result<u64> {
     let address = |m: &Member| {
         let loc = home(modules, *m).1.memloc(m.loc);
         let placed = loc.placed().filter(|p| p.is_shared_post_dram_alloc);
-        loc.pin.or(placed.and_then(|p| p.address))
+        loc.pin().or(placed.and_then(|p| p.address))
     };
     let owner_first = std::iter::once(&group.owner).chain(&group.members);
     owner_first
@@ -119,7 +120,7 @@ pub(crate) fn nothing_placed(modules: &[Module], group: &Group) -> Error {
 /// Two that differ; names the first core that disagrees with the lowest one.
 pub fn check_digests<'a>(digests: impl IntoIterator<Item = (u32, &'a str)>) -> Result<()> {
     let mut digests: Vec<(u32, &str)> = digests.into_iter().collect();
-    digests.sort_unstable();
+    digests.sort_compact_by(Ord::cmp);
     let Some(&(first, want)) = digests.first() else {
         return Ok(());
     };

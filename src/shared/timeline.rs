@@ -12,6 +12,7 @@ use super::moments::Moments;
 use crate::error::{Error, Result};
 use crate::ir::{FlatIndex, Module, Segment};
 use crate::planner::CallGraph;
+use crate::sorting::CompactSort as _;
 
 /// The stretches of the axis, and where each group lies on it.
 pub(crate) struct Timeline {
@@ -54,7 +55,7 @@ impl Timeline {
             .map(|(module, calls)| epochs(module, calls))
             .collect::<Result<_>>()?;
         let mut order: Vec<usize> = (0..modules.len()).collect();
-        order.sort_by_key(|&m| modules[m].core());
+        order.sort_compact_by_key(|&m| modules[m].core());
         let mut stretches: Vec<Stretch> = Vec::new();
         let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
         for &m in &order {

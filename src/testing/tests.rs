@@ -33,7 +33,7 @@ fn pins_never_overlap() {
                 } else {
                     format!("{id}")
                 };
-                if let Some(pin) = loc.pin.filter(|_| loc.bytes > 0) {
+                if let Some(pin) = loc.pin().filter(|_| loc.bytes > 0) {
                     pins.insert((pin, pin + loc.bytes, name));
                 }
             }
@@ -58,7 +58,7 @@ fn barrier_paths(f: &Function) -> BTreeSet<Vec<Option<u64>>> {
         for i in f.block_range(block) {
             let instruction = &f.instructions()[i as usize];
             if instruction.kind == Kind::Barrier {
-                ids.push(instruction.id);
+                ids.push(instruction.id());
             }
         }
         if f.successors(block).is_empty() {
@@ -107,7 +107,7 @@ fn calls_have_no_cycle_and_bind_every_formal_once() {
         for m in p.modules() {
             for (caller, f) in m.functions().iter().enumerate() {
                 for i in (0..f.instructions().len()).map(FlatIndex::new) {
-                    let Some(callee) = f.instructions()[i.index()].callee else {
+                    let Some(callee) = f.instructions()[i.index()].callee() else {
                         continue;
                     };
                     calls += 1;
@@ -121,7 +121,7 @@ fn calls_have_no_cycle_and_bind_every_formal_once() {
                         .filter(|&id| {
                             let loc = callee.memloc(id);
                             let formal = matches!(loc.usage, Usage::Input | Usage::Output);
-                            formal && loc.pin.is_none()
+                            formal && loc.pin().is_none()
                         })
                         .map(|id| (callee.memloc_name(id), callee.memloc(id).bytes))
                         .collect();
@@ -158,8 +158,8 @@ fn members_of_a_group_agree_and_links_lead_to_one_owner() {
                         here = at.find_memloc(&remote.name).expect("the target exists");
                         assert!(cores.insert(remote.core), "two members on one core");
                         let (a, b) = (f.memloc(id), at.memloc(here));
-                        assert_eq!((a.bytes, a.pin), (b.bytes, b.pin));
-                        assert!(b.view.is_none());
+                        assert_eq!((a.bytes, a.pin()), (b.bytes, b.pin()));
+                        assert!(b.view().is_none());
                     }
                 }
             }
@@ -217,7 +217,7 @@ fn every_oddity_occurs() {
             let loc = f.memloc(id);
             meet(
                 "view of a view",
-                loc.view.is_some_and(|v| v.parent != v.root).into(),
+                loc.view().is_some_and(|v| v.parent != v.root).into(),
             );
             meet(
                 "several segments",
@@ -227,36 +227,39 @@ fn every_oddity_occurs() {
             meet("odd bytes", (loc.bytes % 4096 != 0).into());
             meet(
                 "pinned candidate",
-                (loc.pin.is_some() && loc.usage == Usage::Internal).into(),
+                (loc.pin().is_some() && loc.usage == Usage::Internal).into(),
             );
             meet(
                 "pinned input",
-                (loc.pin.is_some() && loc.usage == Usage::Input).into(),
+                (loc.pin().is_some() && loc.usage == Usage::Input).into(),
             );
             meet(
                 "caller-owned",
-                (loc.pin.is_none() && loc.usage == Usage::Weight).into(),
+                (loc.pin().is_none() && loc.usage == Usage::Weight).into(),
             );
             meet(
                 "escaping candidate",
-                (loc.escapes && loc.usage == Usage::Internal).into(),
+                (loc.escapes() && loc.usage == Usage::Internal).into(),
             );
             meet("debug space", (loc.space == Space::Debug).into());
             meet("shared space", (loc.space == Space::Shared).into());
             meet("on chip", (loc.memory != MemoryType::Dram).into());
             meet(
                 "alignment",
-                loc.align.is_some_and(|align| align > 4096).into(),
+                loc.align().is_some_and(|align| align > 4096).into(),
             );
             meet(
                 "untouched",
-                (loc.view.is_none() && !live.is_touched(id)).into(),
+                (loc.view().is_none() && !live.is_touched(id)).into(),
             );
         }
         for i in instructions() {
             let partial = f.defs(i).iter().filter(|a| !f.covers_root(a)).count();
             meet("partial def", partial);
-            let through = f.defs(i).iter().filter(|a| f.memloc(a.loc).view.is_some());
+            let through = f
+                .defs(i)
+                .iter()
+                .filter(|a| f.memloc(a.loc).view().is_some());
             meet(
                 "full def through a view",
                 through.filter(|a| f.covers_root(a)).count(),
@@ -280,7 +283,10 @@ fn what_a_shape_leaves_out_never_occurs() {
         for id in f.memloc_ids() {
             let loc = f.memloc(id);
             assert!(loc.is_candidate(crate::ir::UsageMask::CANDIDATES));
-            assert_eq!((loc.bytes % 4096, loc.align, loc.escapes), (0, None, false));
+            assert_eq!(
+                (loc.bytes % 4096, loc.align(), loc.escapes()),
+                (0, None, false)
+            );
             assert_eq!(loc.space, Space::Local);
         }
         for i in (0..f.instructions().len()).map(FlatIndex::new) {

@@ -150,7 +150,7 @@ pub(super) fn bindings<'a>(
     index: FlatIndex,
 ) -> impl Iterator<Item = (MemLocId, Usage)> + 'a {
     let callee = function.instructions()[index.index()]
-        .callee
+        .callee()
         .and_then(|symbol| module.find_function(function.symbol(symbol)))
         .map(|position| &module.functions()[position]);
     function.args(index).iter().filter_map(move |argument| {

@@ -10,6 +10,7 @@
 //! rectangle problems*, 1977) and finds that `P` by descending.
 
 use super::sweep::Rect;
+use crate::sorting::CompactSort as _;
 
 /// A pair that may share its start at an instant, by the owners of the loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,7 +96,7 @@ fn size(rect: &Rect) -> u128 {
 /// The most bytes of defs that can each lie on a use of their own.
 fn matched(pairs: &[Pair]) -> u128 {
     let mut defs: Vec<(u64, u32)> = pairs.iter().map(|p| (p.bytes, p.def)).collect();
-    defs.sort_unstable_by(|a, b| b.cmp(a));
+    defs.sort_compact_by(|a, b| b.cmp(a));
     defs.dedup();
     let mut taken: Vec<(u32, u32)> = Vec::new(); // (use, def)
     let mut total = 0;

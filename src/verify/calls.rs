@@ -3,6 +3,7 @@
 //! What a function has live at a call is taken while the callee runs, and so is all that its own
 //! callers hold. A callee has one frame, whoever calls it, so it keeps clear of every context.
 
+use crate::ordered_map::OrderedMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::Findings;
@@ -11,7 +12,7 @@ use super::scope::Scope;
 /// The calls of a program, between scopes.
 pub(super) struct Calls {
     /// Of each scope: the callees, each with the indices of the calls, ascending.
-    pub of: Vec<BTreeMap<u32, Vec<u32>>>,
+    pub of: Vec<OrderedMap<u32, Vec<u32>>>,
     /// Every scope after all of its callers.
     pub callers_first: Vec<u32>,
     /// Whether something calls the scope.
@@ -25,10 +26,10 @@ impl Calls {
         for (s, scope) in scopes.iter().enumerate() {
             at.insert((scope.core, scope.function.name()), s as u32);
         }
-        let mut of: Vec<BTreeMap<u32, Vec<u32>>> = vec![BTreeMap::new(); scopes.len()];
+        let mut of: Vec<OrderedMap<u32, Vec<u32>>> = vec![OrderedMap::new(); scopes.len()];
         for (s, scope) in scopes.iter().enumerate() {
             for (i, instruction) in scope.function.instructions().iter().enumerate() {
-                let Some(symbol) = instruction.callee else {
+                let Some(symbol) = instruction.callee() else {
                     continue;
                 };
                 let name = scope.function.symbol(symbol);
@@ -61,7 +62,7 @@ impl Calls {
 /// Callers before callees (Kahn, *Topological sorting of large networks*, 1962).
 fn order(
     scopes: &[Scope<'_>],
-    of: &mut [BTreeMap<u32, Vec<u32>>],
+    of: &mut [OrderedMap<u32, Vec<u32>>],
     findings: &mut Findings,
 ) -> Vec<u32> {
     let mut callers = vec![0u32; of.len()];

@@ -4,7 +4,8 @@
 
 use super::graph::Graph;
 use crate::ir::{FlatIndex, Function, Kind};
-use std::collections::BTreeMap;
+use crate::ordered_map::OrderedMap;
+use crate::sorting::CompactSort as _;
 
 /// A closed range of epochs.
 pub(super) type EpochRange = (u32, u32);
@@ -18,7 +19,7 @@ pub(super) struct Epochs {
     /// The last epoch: the number of barriers on the way to an exit.
     pub last: u32,
     /// The ids seen at each position; `None` is a barrier without one.
-    pub ids: BTreeMap<u32, Vec<Option<u64>>>,
+    pub ids: OrderedMap<u32, Vec<Option<u64>>>,
     /// The first block that can be entered after different numbers of barriers, or at which the
     /// function can be left after a number that another exit does not have.
     pub uneven: Option<u32>,
@@ -40,7 +41,7 @@ impl Epochs {
             of: vec![(0, 0); function.instructions().len()],
             cycling: vec![false; function.instructions().len()],
             last: 0,
-            ids: BTreeMap::new(),
+            ids: OrderedMap::new(),
             uneven: None,
         };
         let mut left: Option<u32> = None;
@@ -52,7 +53,7 @@ impl Epochs {
             for &block in members {
                 for i in graph.range(block) {
                     if is_barrier(i) {
-                        let id = function.instructions()[FlatIndex(i).index()].id;
+                        let id = function.instructions()[FlatIndex(i).index()].id();
                         passed.push((here, id));
                         here += 1;
                     }
@@ -79,8 +80,8 @@ impl Epochs {
             if *cyclic {
                 // Which comes first, layout does not tell: by id.
                 let mut ids: Vec<_> = passed.iter().map(|p| p.1).collect();
-                ids.sort_unstable();
-                passed.sort_unstable_by_key(|p| p.0);
+                ids.sort_compact_by_key(|&id| id);
+                passed.sort_compact_by_key(|p| p.0);
                 passed.iter_mut().zip(ids).for_each(|(p, id)| p.1 = id);
             }
             for (at, id) in passed.into_iter().filter(|_| reachable) {

@@ -1,7 +1,5 @@
 //! The plan's own figures, recomputed: floors, peaks, bounds, collective regions, capacity.
 
-use std::collections::BTreeMap;
-
 use super::PAGE;
 use super::bound::{Loads, Pair};
 use super::calls::Calls;
@@ -15,7 +13,9 @@ use super::scope::Scope;
 use super::sweep::Rect;
 use crate::ir::{MemLocId, Space, Usage};
 use crate::options::{Floor, Geometry, Strategy};
+use crate::ordered_map::OrderedMap;
 use crate::plan::{FunctionSpace, Plan, SpacePlan, Status};
+use crate::sorting::CompactSort as _;
 
 /// What is true of one space of one core.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +48,7 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) {
         plan,
         ..
     } = facts;
-    let mut truths: BTreeMap<Key, Truth> = BTreeMap::new();
+    let mut truths: OrderedMap<Key, Truth> = OrderedMap::new();
     for space in [Space::Local, Space::Debug] {
         let mut loads: Vec<Option<Load>> = scopes.iter().map(|_| None).collect();
         for &s in calls.callers_first.iter().rev() {
@@ -69,7 +69,7 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) {
         function(facts, s, findings);
     }
     truths.insert((Space::Shared, None), shared(facts));
-    let mut unified = BTreeMap::new();
+    let mut unified = OrderedMap::new();
     if plan.options.geometry == Geometry::Unified {
         unified = ranges(facts, &truths);
         agreements(&unified, plan, findings);
@@ -207,7 +207,7 @@ fn loaded(
             })
         })
         .collect();
-    pairs.sort_unstable();
+    pairs.sort_compact_by(Ord::cmp);
     let bound = |candidates: &[Rect], pins: &[Rect]| {
         let loads = Loads {
             candidates,
@@ -239,7 +239,7 @@ fn loaded(
     let mut births: Vec<(u32, u64)> = (scope.lives.handovers.iter())
         .map(|h| (h.def.0, h.index.into()))
         .collect();
-    births.sort_unstable();
+    births.sort_compact();
     let born_on = |pin: &Rect| births.binary_search(&(pin.owner, pin.first)).is_ok();
     let later: Vec<Rect> = (pins.iter())
         .map(|pin| match born_on(pin) {
@@ -275,7 +275,7 @@ struct Range {
 }
 
 /// The ranges by core.
-fn ranges(facts: &Facts<'_, '_>, truths: &BTreeMap<Key, Truth>) -> BTreeMap<u32, Range> {
+fn ranges(facts: &Facts<'_, '_>, truths: &OrderedMap<Key, Truth>) -> OrderedMap<u32, Range> {
     let &Facts {
         scopes,
         groups,
@@ -284,7 +284,7 @@ fn ranges(facts: &Facts<'_, '_>, truths: &BTreeMap<Key, Truth>) -> BTreeMap<u32,
         plan,
         ..
     } = facts;
-    let mut ranges: BTreeMap<u32, Range> = BTreeMap::new();
+    let mut ranges: OrderedMap<u32, Range> = OrderedMap::new();
     let apart = plan.options.separate_functions;
     for (s, scope) in scopes.iter().enumerate() {
         let held = Held::of(scopes, groups, layout, s, apart);
@@ -303,7 +303,7 @@ fn ranges(facts: &Facts<'_, '_>, truths: &BTreeMap<Key, Truth>) -> BTreeMap<u32,
             }
         }
     }
-    for (&core, range) in &mut ranges {
+    for (&core, range) in ranges.iter_mut() {
         let local = truths.get(&(Space::Local, Some(core))).copied();
         let local = local.unwrap_or_default();
         let ends = local.end.max(range.groups);
@@ -316,7 +316,7 @@ fn ranges(facts: &Facts<'_, '_>, truths: &BTreeMap<Key, Truth>) -> BTreeMap<u32,
 }
 
 /// What the plan says that agreeing cost each core. // M7
-fn agreements(ranges: &BTreeMap<u32, Range>, plan: &Plan, findings: &mut Findings) {
+fn agreements(ranges: &OrderedMap<u32, Range>, plan: &Plan, findings: &mut Findings) {
     let told = |name: &str| plan.metrics.get(name).copied();
     for (&core, range) in ranges {
         let at = At {
@@ -371,7 +371,7 @@ fn shared_by(facts: &Facts<'_, '_>, here: impl Fn(&Group) -> bool) -> Truth {
     let floor = floors.floor(Space::Shared, 0);
     let slab = u128::from(plan.options.shared_mib_per_core) << 20;
     // By slab, then by entry function.
-    let mut loads: BTreeMap<u32, BTreeMap<u32, Vec<Rect>>> = BTreeMap::new();
+    let mut loads: OrderedMap<u32, OrderedMap<u32, Vec<Rect>>> = OrderedMap::new();
     let mut end = None;
     for (g, group) in groups.list.iter().enumerate() {
         let put = group_put(layout, group).filter(|put| put.hold == Hold::Placed && here(group));
@@ -527,14 +527,14 @@ fn function(facts: &Facts<'_, '_>, s: usize, findings: &mut Findings) {
 #[derive(Clone, Debug, Default)]
 struct Extents {
     /// One past the highest byte placed, by space.
-    ends: BTreeMap<Space, u64>,
+    ends: OrderedMap<Space, u64>,
     /// How long the region of the collective locations is, and where it ends; of several slabs the
     /// longest and the highest.
-    collective: BTreeMap<Space, (u128, u128)>,
+    collective: OrderedMap<Space, (u128, u128)>,
 }
 
 impl Extents {
-    fn of(facts: &Facts<'_, '_>, limits: &BTreeMap<Space, u64>, scopes: &[usize]) -> Extents {
+    fn of(facts: &Facts<'_, '_>, limits: &OrderedMap<Space, u64>, scopes: &[usize]) -> Extents {
         let mut extents = Extents::default();
         for &s in scopes {
             let scope = &facts.scopes[s];
@@ -574,7 +574,7 @@ impl Extents {
 /// What a function's figures of the shared space may be of: the groups of same-named functions on
 /// all cores, its own members alone, or, if it is called, nothing: its groups count where it is
 /// called. With a barrier between functions the groups of all of them are one.
-fn joint(facts: &Facts<'_, '_>, s: usize, limits: &BTreeMap<Space, u64>) -> Vec<Extents> {
+fn joint(facts: &Facts<'_, '_>, s: usize, limits: &OrderedMap<Space, u64>) -> Vec<Extents> {
     let scopes = facts.scopes;
     let name = scopes[s].function.name();
     let named: Vec<usize> = (0..scopes.len())
@@ -653,7 +653,7 @@ fn region(
 }
 
 /// The figures of the spaces.
-fn spaces(truths: &BTreeMap<Key, Truth>, plan: &Plan, findings: &mut Findings) {
+fn spaces(truths: &OrderedMap<Key, Truth>, plan: &Plan, findings: &mut Findings) {
     let mut seen: Vec<Key> = Vec::new();
     for told in &plan.spaces {
         let at = At {
@@ -744,8 +744,8 @@ fn space(told: &SpacePlan, truth: &Truth, plan: &Plan, at: At<'_>, findings: &mu
 fn capacity(
     scopes: &[Scope<'_>],
     floors: &Floors,
-    truths: &BTreeMap<Key, Truth>,
-    ranges: &BTreeMap<u32, Range>,
+    truths: &OrderedMap<Key, Truth>,
+    ranges: &OrderedMap<u32, Range>,
     plan: &Plan,
     findings: &mut Findings,
 ) {
@@ -782,7 +782,7 @@ fn capacity(
 }
 
 /// The figures of the whole plan.
-fn top(truths: &BTreeMap<Key, Truth>, plan: &Plan, least_copies: bool, findings: &mut Findings) {
+fn top(truths: &OrderedMap<Key, Truth>, plan: &Plan, least_copies: bool, findings: &mut Findings) {
     let at = At::default();
     let highest = plan.spaces.iter().map(|s| s.peak).max().unwrap_or(0);
     if plan.peak != highest {

@@ -1,5 +1,6 @@
 //! What is wrong, as data: collected, capped per kind, sorted.
 
+use crate::sorting::CompactSort as _;
 use std::collections::BTreeMap;
 
 /// How many violations of one kind are listed; the rest become a total.
@@ -89,7 +90,7 @@ impl Findings {
 
     /// The list, sorted; a kind with more than the cap ends in a total.
     pub fn finish(mut self) -> Vec<Violation> {
-        self.listed.sort();
+        self.listed.sort_compact_by(Ord::cmp);
         self.listed.dedup();
         for (&kind, &count) in &self.counts {
             if count > REPORTED_PER_KIND {

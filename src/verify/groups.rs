@@ -11,6 +11,8 @@ use super::findings::Findings;
 use super::held::{Contexts, Runs};
 use super::scope::Scope;
 use crate::ir::{Function, MemLocId, MemoryType, Module, Space, Usage};
+use crate::ordered_map::OrderedMap;
+use crate::sorting::CompactSort as _;
 
 /// A location of a scope: position in the list of scopes, id.
 pub(super) type Member = (u32, MemLocId);
@@ -65,12 +67,12 @@ impl Groups {
             let loc = scope.loc(id);
             let wants = |w: Predicate<'_>| w(scope.module, scope.function, id);
             let said = loc.space == Space::Shared || wanted.is_some_and(wants);
-            said && loc.view.is_none() && loc.memory == MemoryType::Dram
+            said && !loc.is_view() && loc.memory == MemoryType::Dram
         };
         let mut join = Join::new(scopes);
         let linked = join.links(scopes, findings);
         join.names(scopes, &shared);
-        let mut by_root: BTreeMap<usize, Vec<Member>> = BTreeMap::new();
+        let mut by_root: OrderedMap<usize, Vec<Member>> = OrderedMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.function.memloc_ids() {
                 let member = (s as u32, id);
@@ -90,7 +92,7 @@ impl Groups {
                 .collect(),
         };
         for (_, mut members) in by_root {
-            members.sort_unstable_by_key(|&(s, id)| (scopes[s as usize].core, s, id));
+            members.sort_compact_by_key(|&(s, id)| (scopes[s as usize].core, s, id));
             for &(s, id) in &members {
                 groups.of[s as usize][id.index()] = groups.list.len() as u32 + 1;
             }
@@ -113,7 +115,7 @@ impl Groups {
 }
 
 /// Whether a member follows another one, by link.
-type Linked = BTreeMap<Member, bool>;
+type Linked = OrderedMap<Member, bool>;
 
 fn group(
     scopes: &[Scope<'_>],
@@ -135,7 +137,7 @@ fn group(
         true => Usage::Collective,
         false => loc(owner).usage,
     };
-    let pin = members.iter().find_map(|&m| loc(m).pin);
+    let pin = members.iter().find_map(|&m| loc(m).pin());
     let explicit = (members.iter()).flat_map(|&(s, id)| scopes[s as usize].function.reach(id));
     let mut reach: Vec<u32> = explicit.copied().collect();
     let stays = usage == Usage::Collective || !reach.is_empty();
@@ -181,7 +183,7 @@ fn check_members(scopes: &[Scope<'_>], members: &[Member], owner: Member, findin
         if loc(member).bytes != loc(owner).bytes {
             say(findings, owner, member, "have different sizes");
         }
-        if let (Some(a), Some(b)) = (loc(owner).pin, loc(member).pin)
+        if let (Some(a), Some(b)) = (loc(owner).pin(), loc(member).pin())
             && a != b
         {
             say(findings, owner, member, "are pinned at different addresses");
@@ -206,7 +208,7 @@ impl Timing {
     fn of(scopes: &[Scope<'_>], calls: &Calls) -> Timing {
         let mut epochs: Vec<Option<Epochs>> = scopes.iter().map(|_| None).collect();
         for &s in calls.callers_first.iter().rev() {
-            let mut at: BTreeMap<u32, u32> = BTreeMap::new(); // Call to callee.
+            let mut at: OrderedMap<u32, u32> = OrderedMap::new(); // Call to callee.
             for (&callee, indices) in &calls.of[s as usize] {
                 at.extend(indices.iter().map(|&i| (i, callee)));
             }
@@ -285,7 +287,7 @@ impl Timing {
         for group in groups.iter().filter(|g| g.members.len() > 1) {
             group.life.iter().for_each(|l| crossed[l.0 as usize] = true);
         }
-        let mut first: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut first: OrderedMap<u32, usize> = OrderedMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             let stretch = self.stretch[s].filter(|&n| crossed[n as usize]);
             let Some(stretch) = stretch else { continue };
@@ -326,14 +328,14 @@ impl Groups {
     /// Finds when each group is touched, callees' accesses counting at the calls. // M4
     fn live(&mut self, scopes: &[Scope<'_>], calls: &Calls) {
         // Of each scope: the epochs, from its own entry, in which it or a callee touches a group.
-        let mut within: Vec<BTreeMap<u32, EpochRange>> = vec![BTreeMap::new(); scopes.len()];
-        let hull = |map: &mut BTreeMap<u32, EpochRange>, g: u32, (lo, hi): EpochRange| {
+        let mut within: Vec<OrderedMap<u32, EpochRange>> = vec![OrderedMap::new(); scopes.len()];
+        let hull = |map: &mut OrderedMap<u32, EpochRange>, g: u32, (lo, hi): EpochRange| {
             let range = map.entry(g).or_insert((lo, hi));
             *range = (range.0.min(lo), range.1.max(hi));
         };
         for &s in calls.callers_first.iter().rev() {
             let (scope, epochs) = (&scopes[s as usize], &self.timing.epochs[s as usize]);
-            let mut own = BTreeMap::new();
+            let mut own = OrderedMap::new();
             for id in scope.roots() {
                 let Some(g) = self.position(s as usize, id) else {
                     continue;
@@ -356,7 +358,7 @@ impl Groups {
             }
             within[s as usize] = own;
         }
-        let mut lives: Vec<BTreeMap<u32, EpochRange>> = vec![BTreeMap::new(); self.list.len()];
+        let mut lives: Vec<OrderedMap<u32, EpochRange>> = vec![OrderedMap::new(); self.list.len()];
         let mut lasts = vec![0; self.timing.names.len()];
         for (s, touched) in within.iter().enumerate() {
             let Some(stretch) = self.timing.stretch(s) else {

@@ -9,6 +9,7 @@
 use super::accesses::{Accesses, Touch};
 use super::graph::Graph;
 use crate::ir::{FlatIndex, Function, MemLocId, Usage};
+use crate::sorting::CompactSort as _;
 
 /// A closed run of flat indices.
 pub(super) type Run = (u32, u32);
@@ -50,7 +51,7 @@ impl Lives {
         let mut kept = vec![false; function.memlocs().len()];
         for id in function.memloc_ids() {
             let loc = function.memloc(id);
-            kept[function.root(id).0.index()] |= loc.escapes || loc.usage == Usage::Output;
+            kept[function.root(id).0.index()] |= loc.escapes() || loc.usage == Usage::Output;
         }
         for root in function.memloc_ids() {
             let touches = accesses.of_root(root);
@@ -60,7 +61,7 @@ impl Lives {
                     events.dies[first + number] = dies;
                     events.born[first + number] = born;
                 });
-                runs.sort_unstable();
+                runs.sort_compact();
                 merge(&mut runs);
                 lives.runs.append(&mut runs);
             }
@@ -101,7 +102,7 @@ fn handovers(function: &Function, accesses: &Accesses, events: &Events) -> Vec<H
     for i in 0..function.instructions().len() {
         for &(used, def) in function.in_place(FlatIndex::new(i)) {
             let (from, to) = (function.memloc(used), function.memloc(def));
-            let roots = from.view.is_none() && to.view.is_none();
+            let roots = !from.is_view() && !to.is_view();
             // Declared spaces: whether a pair is eligible is said by the program, not by a plan.
             if !roots || used == def || from.space != to.space {
                 continue;

@@ -1,6 +1,6 @@
 //! Each location against its own rules: placed or skipped, where, how big, which flags.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use super::findings::Findings;
 use super::groups::{Fate, Group, Groups};
@@ -8,6 +8,7 @@ use super::scope::Scope;
 use super::{PAGE, as_placed, page_up};
 use crate::ir::{FlatIndex, Kind, MemLocId, MemoryType, Skipped, Space, Usage};
 use crate::options::{Floor, Geometry, Options};
+use crate::ordered_map::OrderedMap;
 use crate::plan::{MemLocPlan, Plan};
 
 /// When bytes are taken.
@@ -33,7 +34,7 @@ pub(super) struct Put {
 
 /// What the host has pinned, per space and core.
 pub(super) struct Floors {
-    pin_ends: BTreeMap<(Space, Option<u32>), u64>,
+    pin_ends: OrderedMap<(Space, Option<u32>), u64>,
     mode: Floor,
     /// In unified geometry, the cores that some placed group reaches. // M7
     reached: Option<BTreeSet<u32>>,
@@ -42,11 +43,11 @@ pub(super) struct Floors {
 impl Floors {
     /// Reads the pins of a program. // P4
     pub fn of(scopes: &[Scope<'_>], groups: &Groups, options: &Options) -> Floors {
-        let mut pin_ends = BTreeMap::new();
+        let mut pin_ends = OrderedMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.roots() {
                 let loc = scope.loc(id);
-                let Some(pin) = loc.pin.filter(|_| loc.bytes > 0) else {
+                let Some(pin) = loc.pin().filter(|_| loc.bytes > 0) else {
                     continue;
                 };
                 let space = match groups.position(s, id) {
@@ -204,7 +205,7 @@ impl Check<'_, '_> {
                     Some(_) => Space::Shared,
                     None => loc.space,
                 };
-                puts[id.index()] = loc.pin.map(|pin| self.pinned(id, pin, space));
+                puts[id.index()] = loc.pin().map(|pin| self.pinned(id, pin, space));
                 continue;
             };
             if row.bytes != loc.bytes {
@@ -215,7 +216,7 @@ impl Check<'_, '_> {
                     )
                 });
             }
-            if loc.view.is_some() {
+            if loc.is_view() {
                 self.view(id, row);
             } else {
                 let group = self.groups.of_member(self.s, id);
@@ -305,7 +306,7 @@ impl Check<'_, '_> {
     }
 
     fn flags(&mut self, id: MemLocId, row: &MemLocPlan, group: Option<&Group>, space: Space) {
-        let pin = self.scope.loc(id).pin;
+        let pin = self.scope.loc(id).pin();
         let group = group.filter(|_| space == Space::Shared);
         let by_group = group.is_some_and(|g| g.pin.is_some());
         if row.pinned != pin.is_some() && !by_group {
@@ -405,7 +406,7 @@ impl Check<'_, '_> {
         let shared = group.filter(|g| g.fate == Fate::Shared);
         let skip = if loc.memory != MemoryType::Dram {
             Some(Skipped::NotDram)
-        } else if loc.pin.is_some() {
+        } else if loc.pin().is_some() {
             None
         } else if !self.candidate(id) {
             if shared.is_some() && row.address.is_some() && row.skipped.is_none() {
@@ -440,7 +441,7 @@ impl Check<'_, '_> {
                 format!("the plan skips it as {}, which it is not", reason.name())
             });
         }
-        if let Some(pin) = loc.pin {
+        if let Some(pin) = loc.pin() {
             if row.address != Some(pin) {
                 self.say("moved_pin", id, || {
                     format!("pinned at {pin}, the plan has {:?}", row.address)
@@ -506,7 +507,7 @@ impl Check<'_, '_> {
             return None;
         };
         let unit = if options.packed { 1 } else { PAGE };
-        let align = loc.align.or(options.align).unwrap_or(unit).max(unit);
+        let align = loc.align().or(options.align).unwrap_or(unit).max(unit);
         if !start.is_multiple_of(align) {
             self.say("misaligned", id, || {
                 format!("{start} is not a multiple of {align}")
@@ -582,7 +583,7 @@ impl Check<'_, '_> {
 /// When a root's bytes are taken. // L6b
 pub(super) fn hold(scope: &Scope<'_>, id: MemLocId, space: Space, options: &Options) -> Hold {
     let loc = scope.loc(id);
-    if loc.pin.is_none() {
+    if loc.pin().is_none() {
         return Hold::Placed;
     }
     match loc.usage {
@@ -643,9 +644,9 @@ pub(super) fn collective_limits(
     s: usize,
     groups: &Groups,
     options: &Options,
-) -> BTreeMap<Space, u64> {
+) -> OrderedMap<Space, u64> {
     let scope = &scopes[s];
-    let mut limits = BTreeMap::new();
+    let mut limits = OrderedMap::new();
     for id in scope.roots() {
         let candidate = scope.loc(id).is_candidate(options.usage_mask);
         if candidate && usage_of(scope, s, id, groups) == Usage::Collective {
@@ -667,7 +668,7 @@ pub(super) fn collective_limits(
         });
         return limits;
     }
-    for (&space, limit) in &mut limits {
+    for (&space, limit) in limits.iter_mut() {
         let own = operands(scope, s, space, groups, options);
         *limit = pages(own);
         if space == Space::Shared {

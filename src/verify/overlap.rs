@@ -12,7 +12,9 @@ use super::scope::Scope;
 use super::sweep::{Next, Rect, Taken, overlaps};
 use crate::ir::{MemLocId, Space};
 use crate::options::Geometry;
+use crate::ordered_map::OrderedMap;
 use crate::plan::Plan;
+use crate::sorting::CompactSort as _;
 
 /// Holds every two locations against each other.
 pub(super) fn check(
@@ -49,7 +51,7 @@ pub(super) fn check(
 /// One core of each kind, by the groups that reach it.
 pub(super) fn looks(scopes: &[Scope<'_>], groups: &Groups) -> Vec<u32> {
     let mut looks: BTreeMap<Vec<usize>, u32> = BTreeMap::new();
-    let mut on: BTreeMap<u32, Vec<usize>> = scopes.iter().map(|s| (s.core, Vec::new())).collect();
+    let mut on: OrderedMap<u32, Vec<usize>> = scopes.iter().map(|s| (s.core, Vec::new())).collect();
     for (g, group) in groups.list.iter().enumerate() {
         for core in &group.reach {
             on.entry(*core).or_default().push(g);
@@ -67,20 +69,21 @@ type Site = (usize, MemLocId);
 /// The pins that take their bytes in every function, per space and core. // L6b
 struct Always {
     sites: Vec<Site>,
-    taken: BTreeMap<(Space, Option<u32>), Taken>,
+    taken: OrderedMap<(Space, Option<u32>), Taken>,
 }
 
 impl Always {
     fn of(scopes: &[Scope<'_>], groups: &Groups, layout: &Layout) -> Always {
         let mut sites = Vec::new();
-        let mut ranges: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        let mut ranges: OrderedMap<_, Vec<_>> = OrderedMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.roots() {
                 let Some(put) = layout.put(s, id).filter(|put| put.hold == Hold::Always) else {
                     continue;
                 };
                 let copy = groups.of_member(s, id).is_some_and(|g| {
-                    let pinned = |m: &&(u32, MemLocId)| scopes[m.0 as usize].loc(m.1).pin.is_some();
+                    let pinned =
+                        |m: &&(u32, MemLocId)| scopes[m.0 as usize].loc(m.1).pin().is_some();
                     g.members
                         .iter()
                         .find(pinned)
@@ -141,7 +144,7 @@ fn one_storage(scopes: &[Scope<'_>], a: Site, b: Site) -> bool {
     a.0 != b.0
         && !name.is_empty()
         && name == g.memloc_name(b.1)
-        && (p.pin, p.bytes) == (q.pin, q.bytes)
+        && (p.pin(), p.bytes) == (q.pin(), q.bytes)
 }
 
 /// The locations of one function in a space of its core.
@@ -190,7 +193,7 @@ fn private(
         }));
     }
     let mut pairs = scope.lives.handovers.clone();
-    pairs.sort_unstable_by_key(|h| (h.used, h.def, h.index));
+    pairs.sort_compact_by_key(|h| (h.used, h.def, h.index));
     overlaps(&rects, |a, b| {
         let (a, b) = (&rects[a], &rects[b]);
         let put = |owner: u32| {
@@ -315,7 +318,7 @@ fn shared(
     core: Option<u32>,
     findings: &mut Findings,
 ) {
-    let mut by_function: BTreeMap<u32, Vec<Rect>> = BTreeMap::new();
+    let mut by_function: OrderedMap<u32, Vec<Rect>> = OrderedMap::new();
     let site = |g: u32| {
         let owner = groups.list[g as usize].owner;
         scopes[owner.0 as usize].site(owner.1)
@@ -382,7 +385,7 @@ fn shared(
 
 /// Groups of different functions meet whatever their epochs are. // M4
 fn across(
-    by_function: &BTreeMap<u32, Vec<Rect>>,
+    by_function: &OrderedMap<u32, Vec<Rect>>,
     site: impl Fn(u32) -> String,
     put: impl Fn(u32) -> Put,
     findings: &mut Findings,
@@ -391,7 +394,7 @@ fn across(
     let mut runs: Vec<Rect> = Vec::new();
     for (f, rects) in by_function.values().enumerate() {
         let mut ranges: Vec<(u64, u64)> = rects.iter().map(|r| (r.start, r.end)).collect();
-        ranges.sort_unstable();
+        ranges.sort_compact();
         let first = runs.len();
         for (start, end) in ranges {
             match runs[first..].last_mut() {

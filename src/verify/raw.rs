@@ -13,6 +13,7 @@ use crate::ir::Usage;
 use crate::options::{Floor, Options, Strategy};
 use crate::plan::Status;
 use crate::raw::{RawPlan, RawProblem};
+use crate::sorting::CompactSort as _;
 
 /// Everything wrong with the offsets of a raw problem.
 pub fn verify_raw(problem: &RawProblem, options: &Options, offsets: &[u64]) -> Vec<Violation> {
@@ -195,7 +196,7 @@ fn closed(segments: &[(i64, i64)]) -> Vec<(u64, u64)> {
     let mut runs: Vec<(u64, u64)> = (segments.iter().filter(|s| s.0 < s.1))
         .map(|&(lower, upper)| (number(lower), number(upper) - 1))
         .collect();
-    runs.sort_unstable();
+    runs.sort_compact();
     runs.dedup_by(|next, kept| {
         let meets = next.0 <= kept.1;
         if meets {

@@ -148,7 +148,7 @@ fn stands(facts: &Facts<'_, '_>, s: usize, id: MemLocId) -> bool {
         return true;
     };
     let mut members = group.members.iter();
-    let pinned = members.find(|m| facts.scopes[m.0 as usize].loc(m.1).pin.is_some());
+    let pinned = members.find(|m| facts.scopes[m.0 as usize].loc(m.1).pin().is_some());
     *pinned.unwrap_or(&group.owner) == (s as u32, id)
 }
 

@@ -4,8 +4,9 @@ use super::accesses::Accesses;
 use super::findings::{At, Findings};
 use super::lives::Lives;
 use crate::ir::{Function, MemLoc, MemLocId, Module, Program, Usage};
+use crate::ordered_map::OrderedMap;
 use crate::plan::{FunctionPlan, MemLocPlan, ModulePlan, Plan};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// One function of one core.
 pub(super) struct Scope<'a> {
@@ -23,7 +24,7 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     /// Every function of the program, module by module, and whether the plan has the same ones.
     pub fn all(program: &'a Program, plan: &'a Plan, findings: &mut Findings) -> Vec<Scope<'a>> {
-        let mut planned: BTreeMap<u32, &ModulePlan> = BTreeMap::new();
+        let mut planned: OrderedMap<u32, &ModulePlan> = OrderedMap::new();
         for module in &plan.modules {
             let at = At {
                 core: Some(module.core),
@@ -84,7 +85,7 @@ impl<'a> Scope<'a> {
         let mut kept = vec![false; function.memlocs().len()];
         for id in function.memloc_ids() {
             let loc = function.memloc(id);
-            kept[function.root(id).0.index()] |= loc.escapes || loc.usage == Usage::Output;
+            kept[function.root(id).0.index()] |= loc.escapes() || loc.usage == Usage::Output;
         }
         let at = At {
             core: Some(core),
@@ -146,7 +147,7 @@ impl<'a> Scope<'a> {
         let function = self.function;
         function
             .memloc_ids()
-            .filter(|&id| function.memloc(id).view.is_none())
+            .filter(|&id| !function.memloc(id).is_view())
     }
 }
 

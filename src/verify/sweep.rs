@@ -5,6 +5,8 @@
 //! has a start below its end and an end above its start. `n` boxes with `k` overlaps cost
 //! `O((n + k) log n)`, and an overlap is told once.
 
+use crate::sorting::CompactSort as _;
+
 /// Bytes `[start, end)` during the closed time `[first, last]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rect {
@@ -20,15 +22,15 @@ pub(super) struct Rect {
 /// the one that starts later second; stops early when told to.
 pub(super) fn overlaps(boxes: &[Rect], mut tell: impl FnMut(usize, usize) -> Next) {
     let mut by_start: Vec<u32> = (0..boxes.len() as u32).collect();
-    by_start.sort_unstable_by_key(|&i| (boxes[i as usize].start, i));
+    by_start.sort_compact_by_key(|&i| (boxes[i as usize].start, i));
     let mut place = vec![0; boxes.len()];
     for (at, &i) in by_start.iter().enumerate() {
         place[i as usize] = at;
     }
     let mut by_first: Vec<u32> = (0..boxes.len() as u32).collect();
-    by_first.sort_unstable_by_key(|&i| (boxes[i as usize].first, i));
+    by_first.sort_compact_by_key(|&i| (boxes[i as usize].first, i));
     let mut by_last = by_first.clone();
-    by_last.sort_unstable_by_key(|&i| (boxes[i as usize].last, i));
+    by_last.sort_compact_by_key(|&i| (boxes[i as usize].last, i));
     let mut alive = MaxTree::new(boxes.len());
     let mut gone = 0;
     for &new in &by_first {
@@ -124,7 +126,7 @@ impl Taken {
     /// Sorts the ranges; empty ones count for nothing.
     pub fn new(mut ranges: Vec<(u64, u64, u32)>) -> Taken {
         ranges.retain(|r| r.0 < r.1);
-        ranges.sort_unstable();
+        ranges.sort_compact_by(Ord::cmp);
         let mut reach = Vec::with_capacity(ranges.len());
         for &(_, end, _) in &ranges {
             reach.push(reach.last().map_or(end, |&r: &u64| r.max(end)));

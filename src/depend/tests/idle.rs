@@ -13,7 +13,7 @@ fn without(f: &Function, idle: &BTreeSet<FlatIndex>) -> Function {
     for loc in f.memlocs() {
         let spec = MemLocSpec {
             extent: Some(Extent::Bytes(loc.bytes)),
-            view: loc.view.map(|view| (view.parent, view.offset)),
+            view: loc.view().map(|view| (view.parent, view.offset)),
             ..Default::default()
         };
         without.add_memloc(&spec).expect("valid before");

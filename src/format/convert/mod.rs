@@ -84,13 +84,13 @@ pub fn function_to_csv(function: &Function, lives: &Lives) -> Projection {
     let (mut owned, mut elsewhere) = (0, 0);
     for id in function.memloc_ids() {
         let loc = function.memloc(id);
-        if loc.memory != MemoryType::Dram || loc.view.is_some() {
+        if loc.memory != MemoryType::Dram || loc.is_view() {
             continue;
         }
         match (UsageMask::CANDIDATES.contains(loc.usage), loc.space) {
             (true, Space::Local) => rows.push(id),
             (true, _) => elsewhere += 1,
-            (false, _) => owned += usize::from(loc.pin.is_some()),
+            (false, _) => owned += usize::from(loc.pin().is_some()),
         }
     }
     let instructions = (0..function.instructions().len()).map(crate::ir::FlatIndex::new);
@@ -98,7 +98,7 @@ pub fn function_to_csv(function: &Function, lives: &Lives) -> Projection {
     let calls = function
         .instructions()
         .iter()
-        .filter(|i| i.callee.is_some())
+        .filter(|i| i.callee().is_some())
         .count();
     let notes = [
         (
@@ -127,10 +127,10 @@ pub fn function_to_csv(function: &Function, lives: &Lives) -> Projection {
 
 fn table(function: &Function, lives: &Lives, rows: &[MemLocId]) -> io::Result<String> {
     let has = |wanted: &dyn Fn(MemLocId) -> bool| rows.iter().any(|&id| wanted(id));
-    let align = |id| function.memloc(id).align.unwrap_or(1);
+    let align = |id| function.memloc(id).align().unwrap_or(1);
     let aligned = has(&|id| align(id) > 1);
     let gaps = has(&|id: MemLocId| lives.of(id.index()).len() > 1);
-    let pinned = has(&|id| function.memloc(id).pin.is_some());
+    let pinned = has(&|id| function.memloc(id).pin().is_some());
 
     let mut out = csv::Writer::from_writer(Vec::new());
     let optional = [(aligned, "alignment"), (gaps, "gaps"), (pinned, "offset")];
@@ -165,7 +165,7 @@ fn table(function: &Function, lives: &Lives, rows: &[MemLocId]) -> io::Result<St
         if pinned {
             let pin = function
                 .memloc(id)
-                .pin
+                .pin()
                 .map(|pin| Cow::Owned(pin.to_string()));
             out.write_field(pin.unwrap_or(Cow::Borrowed("")).as_ref())?;
         }

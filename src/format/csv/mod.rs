@@ -30,6 +30,7 @@ use std::io::{self, Write};
 use crate::Result;
 use crate::format::json::{document_error, text};
 use crate::raw::RawProblem;
+use crate::sorting::CompactSort as _;
 
 /// A file of buffers: the problem that it poses, and its text, so that the answer is the same
 /// file with one column more.
@@ -378,7 +379,7 @@ impl Row<'_> {
             }
             gaps.push((first, end));
         }
-        gaps.sort_unstable();
+        gaps.sort_compact();
         Ok(gaps)
     }
 
@@ -453,7 +454,7 @@ impl<'c> Rows<'c> {
     fn refuse_duplicates(&self) -> Result<()> {
         let labels = &self.problem.labels;
         let mut order: Vec<u32> = (0..labels.len() as u32).collect();
-        order.sort_by(|&a, &b| labels[a as usize].cmp(&labels[b as usize]));
+        order.sort_compact_by(|&a, &b| labels[a as usize].cmp(&labels[b as usize]));
         let same = |pair: &&[u32]| labels[pair[0] as usize] == labels[pair[1] as usize];
         let Some(pair) = order.windows(2).filter(same).min_by_key(|pair| pair[1]) else {
             return Ok(());

@@ -1,14 +1,18 @@
 //! JSON documents: read strictly and in pieces, written one record per line.
 //!
-//! [`Part`] parses and says where something is wrong, `values` are the types of values, and
-//! `object!` turns a table of keys into an object that is read by it.
+//! [`Reader`] knows the grammar, [`Part`] says where something is wrong, `values` are the types of
+//! values, and `object!` turns a table of keys into an object that is read by it.
 
 mod object;
 mod out;
 mod part;
+mod reader;
 mod values;
 
-pub(crate) use object::{Extensions, Field, Foreign, Refuse, object};
+pub(crate) use object::{Extensions, Field, Foreign, object};
 pub(crate) use out::JsonOut;
 pub(crate) use part::{Part, document_error, error_at, missing, text};
-pub(crate) use values::{Format, Number, Signed, Small, Tag, Text, Version1, Word, Words, words};
+pub(crate) use reader::{Read, Reader, Shape, Token, Value};
+pub(crate) use values::{
+    Format, Number, Raw, Signed, Small, Tag, Text, Version1, Word, Words, words,
+};

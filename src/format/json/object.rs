@@ -1,9 +1,6 @@
 //! Objects: which keys they have, and what becomes of any other key.
 
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer};
-use serde_json::value::RawValue;
-
-use super::{Text, missing};
+use super::{Raw, Read, Reader, Text, Value, missing};
 
 /// What a key holds. `null` counts as the key's default wherever it has no meaning of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,26 +36,23 @@ impl<T> Field<T> {
         matches!(self, Field::Is(_))
     }
 
-    /// Whether the key is not there.
-    pub(crate) fn is_absent(&self) -> bool {
-        matches!(self, Field::Absent)
-    }
-
     /// The value of a key that has no default.
     pub(crate) fn require(self, path: &str, key: &str) -> crate::Result<T> {
         self.get().ok_or_else(|| missing(path, key))
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Field<T>, D::Error> {
-        let value = Option::<T>::deserialize(deserializer)?;
-        Ok(value.map_or(Field::Null, Field::Is))
+impl<'a, T: Value<'a>> Value<'a> for Field<T> {
+    fn read(json: &mut Reader<'a>) -> Read<Field<T>> {
+        if json.null() {
+            return Ok(Field::Null);
+        }
+        T::read(json).map(Field::Is)
     }
 }
 
 /// Keys that start with `x_`, in the order of the document.
-pub(crate) type Extensions<'a> = Vec<(Text<'a>, &'a RawValue)>;
+pub(crate) type Extensions<'a> = Vec<(Text<'a>, Raw<'a>)>;
 
 /// What an object does with keys that start with `x_`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,17 +63,6 @@ pub(crate) enum Foreign {
     Dropped,
     /// They are unknown keys like any other.
     Refused,
-}
-
-/// Fails at the value of the key just read, so that the error's path ends in that key.
-pub(crate) struct Refuse(pub(crate) String);
-
-impl<'de> DeserializeSeed<'de> for Refuse {
-    type Value = std::convert::Infallible;
-
-    fn deserialize<D: Deserializer<'de>>(self, _: D) -> Result<Self::Value, D::Error> {
-        Err(de::Error::custom(self.0))
-    }
 }
 
 /// Declares a document object as a table of keys and their types, and how it is read.
@@ -100,50 +83,30 @@ macro_rules! object {
             pub(crate) const KEYS: &'static [&'static str] = &[$(stringify!($key)),+];
         }
 
-        impl<'de> serde::Deserialize<'de> for $name<'de> {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-                struct Keys;
-                impl<'de> serde::de::Visitor<'de> for Keys {
-                    type Value = $name<'de>;
-
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        f.write_str(concat!($what, ", which is an object"))
-                    }
-
-                    fn visit_map<A: serde::de::MapAccess<'de>>(
-                        self,
-                        mut map: A,
-                    ) -> std::result::Result<Self::Value, A::Error> {
-                        use $crate::format::json::{Field, Foreign, Refuse, Text};
-                        const FOREIGN: Foreign = Foreign::$foreign;
-                        let mut object = $name::default();
-                        while let Some(key) = map.next_key::<Text<'de>>()? {
-                            match &*key {
-                                $(stringify!($key) => {
-                                    if !object.$key.is_absent() {
-                                        let twice = Refuse("the key stands twice".to_owned());
-                                        match map.next_value_seed(twice)? {}
-                                    }
-                                    object.$key = map.next_value::<Field<$type>>()?;
-                                })+
-                                foreign if foreign.starts_with("x_") && FOREIGN != Foreign::Refused => {
-                                    if FOREIGN == Foreign::Kept {
-                                        object.extensions.push((key, map.next_value()?));
-                                    } else {
-                                        map.next_value::<serde::de::IgnoredAny>()?;
-                                    }
-                                }
-                                _ => {
-                                    let keys = $name::KEYS.join(", ");
-                                    let unknown = format!(concat!("unknown key; ", $what, " has {}"), keys);
-                                    match map.next_value_seed(Refuse(unknown))? {}
-                                }
-                            }
-                        }
-                        Ok(object)
-                    }
+        impl<'de> $crate::format::json::Value<'de> for $name<'de> {
+            fn read(
+                json: &mut $crate::format::json::Reader<'de>,
+            ) -> $crate::format::json::Read<Self> {
+                use $crate::format::json::{Field, Foreign, Shape};
+                #[allow(non_camel_case_types, reason = "the keys are those of the file")]
+                enum Key {
+                    $($key),+
                 }
-                deserializer.deserialize_map(Keys)
+                const SHAPE: Shape = Shape {
+                    what: $what,
+                    keys: $name::KEYS,
+                    foreign: Foreign::$foreign,
+                };
+                let mut object = $name::default();
+                let mut extensions = Vec::new();
+                json.members(&SHAPE, &mut extensions, &mut |json, key| {
+                    $(if key == Key::$key as usize {
+                        object.$key = Field::read(json)?;
+                    })+
+                    Ok(())
+                })?;
+                object.extensions = extensions;
+                Ok(object)
             }
         }
     };

@@ -2,6 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::Reader;
+use super::reader::quoted;
+
 /// Writes values one after the other and puts the commas between them.
 pub(crate) struct JsonOut<W: Write> {
     out: io::BufWriter<W>,
@@ -96,7 +99,7 @@ impl<W: Write> JsonOut<W> {
 
     pub(crate) fn string(&mut self, text: &str) -> io::Result<()> {
         self.separate()?;
-        serde_json::to_writer(&mut self.out, text).map_err(io::Error::from)
+        self.out.write_all(quoted(text).as_bytes())
     }
 
     pub(crate) fn number(&mut self, number: impl Into<i128>) -> io::Result<()> {
@@ -116,9 +119,12 @@ impl<W: Write> JsonOut<W> {
 
     /// A value that is JSON already; refused if it is not.
     pub(crate) fn json(&mut self, json: &str) -> io::Result<()> {
-        let value: &serde_json::value::RawValue = serde_json::from_str(json)?;
+        let mut reader = Reader::new(json);
+        let value = reader.raw();
+        let value = value.and_then(|value| reader.end().map(|()| value));
+        let value = value.map_err(|mistake| io::Error::other(mistake.message))?;
         self.separate()?;
-        self.out.write_all(value.get().as_bytes())
+        self.out.write_all(value.as_bytes())
     }
 
     // ---- pairs ----

@@ -6,14 +6,10 @@
 //! keys in a file does not matter. Names borrow from the text unless they hold escapes.
 //!
 //! Errors carry the path of the value (`modules[0].functions[2].memlocs[7].bytes`) and its line
-//! and column. A list in the middle of a text is parsed by itself, so its lines are counted anew
-//! from the list's place in the whole; that costs a scan, on error only.
+//! and column in the whole document, which are counted when there is an error.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
-
+use super::reader::{Mistake, join};
+use super::{Reader, Value};
 use crate::error::{Error, Fault};
 
 /// The text of a document; a byte order mark in front is no part of it.
@@ -76,120 +72,43 @@ impl<'a> Part<'a, '_> {
     }
 
     /// Parses the value.
-    pub(crate) fn parse<T: Deserialize<'a>>(self) -> crate::Result<T> {
-        let mut json = serde_json::Deserializer::from_str(self.text);
-        let value = serde_path_to_error::deserialize(&mut json)
-            .map_err(|e| self.error(&e.path().to_string(), e.inner()))?;
-        json.end().map_err(|e| self.error("", &e))?;
-        Ok(value)
+    pub(crate) fn parse<T: Value<'a>>(self) -> crate::Result<T> {
+        let mut json = Reader::new(self.text);
+        let value = T::read(&mut json).and_then(|value| json.end().map(|()| value));
+        value.map_err(|mistake| self.error(&mistake))
     }
 
     /// Parses a list, handing over each element with its position.
-    ///
-    /// Paths cost time, so they are not followed until something is wrong with the text; then the
-    /// list is parsed once more to the same error.
-    pub(crate) fn each<T: Deserialize<'a>>(
+    pub(crate) fn each<T: Value<'a>>(
         self,
-        take: impl FnMut(usize, T) -> crate::Result<()>,
+        mut take: impl FnMut(usize, T) -> crate::Result<()>,
     ) -> crate::Result<()> {
         let mut refused = None;
-        let list = List {
-            take,
-            refused: &mut refused,
-            of: PhantomData,
-        };
-        let read = list.deserialize(&mut serde_json::Deserializer::from_str(self.text));
+        let read = Reader::new(self.text).list(&"a list", &mut |json, position| {
+            let element = T::read(json)?;
+            take(position, element).map_err(|error| {
+                refused = Some(error);
+                json.mistake("refused")
+            })
+        });
         match (refused, read) {
             (Some(error), _) => Err(error),
-            (None, Err(_)) => {
-                let deaf = |_, _: T| Ok(());
-                let list = List {
-                    take: deaf,
-                    refused: &mut None,
-                    of: PhantomData,
-                };
-                let mut json = serde_json::Deserializer::from_str(self.text);
-                let mut track = serde_path_to_error::Track::new();
-                let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
-                let error = list
-                    .deserialize(tracked)
-                    .expect_err("parsing is repeatable");
-                Err(self.error(&track.path().to_string(), &error))
-            }
-            (None, Ok(())) => Ok(()),
+            (None, read) => read.map_err(|mistake| self.error(&mistake)),
         }
     }
 
-    /// What the parser said, with the path and the line in the document.
-    fn error(self, inner: &str, error: &serde_json::Error) -> Error {
-        let mut message = error.to_string();
-        let (line, column) = (error.line(), error.column());
-        if let Some(at) = message.rfind(" at line ")
-            && line > 0
-        {
-            message.truncate(at);
-        }
-        let mut path = self.path.to_owned();
-        if inner != "." {
-            if !path.is_empty() && !inner.is_empty() && !inner.starts_with('[') {
-                path.push('.');
-            }
-            path.push_str(inner);
-        }
-        if !path.is_empty() {
-            path.push_str(": ");
-        }
-        if line == 0 {
-            return document_error(format!("{path}{message}"));
-        }
+    /// What the reader said, with the path and the line in the document.
+    fn error(self, mistake: &Mistake) -> Error {
+        let path = join(self.path, &mistake.path);
+        let colon = if path.is_empty() { "" } else { ": " };
         // Both are slices of one text, so the difference of their addresses is the offset.
         let offset = self.text.as_ptr().addr() - self.document.as_ptr().addr();
-        let before = &self.document[..offset];
-        let column = match (line, before.rfind('\n')) {
-            (1, Some(start)) => offset - start - 1 + column,
-            (1, None) => offset + column,
-            _ => column,
-        };
-        let line = line + before.bytes().filter(|&b| b == b'\n').count();
-        document_error(format!("{path}{message} at line {line} column {column}"))
-    }
-}
-
-/// The visitor of [`Part::each`].
-struct List<'r, T, F> {
-    take: F,
-    refused: &'r mut Option<Error>,
-    of: PhantomData<T>,
-}
-
-impl<'de, T: Deserialize<'de>, F: FnMut(usize, T) -> crate::Result<()>> DeserializeSeed<'de>
-    for List<'_, T, F>
-{
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de, T: Deserialize<'de>, F: FnMut(usize, T) -> crate::Result<()>> Visitor<'de>
-    for List<'_, T, F>
-{
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
-        let mut position = 0;
-        while let Some(element) = list.next_element()? {
-            if let Err(error) = (self.take)(position, element) {
-                *self.refused = Some(error);
-                return Err(de::Error::custom("refused"));
-            }
-            position += 1;
-        }
-        Ok(())
+        let before = &self.document.as_bytes()[..offset + mistake.at];
+        let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
+        let column = before.iter().rev().take_while(|&&b| b != b'\n').count();
+        let message = &mistake.message;
+        document_error(format!(
+            "{path}{colon}{message} at line {line} column {column}"
+        ))
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use super::{Read, Reader, Token, Value};
 
 /// Text, borrowed from the document where it has no escapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,25 +18,37 @@ impl std::ops::Deref for Text<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'de>, D::Error> {
-        struct Borrow;
-        impl<'de> Visitor<'de> for Borrow {
-            type Value = Text<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
+impl<'a> Value<'a> for Text<'a> {
+    fn read(json: &mut Reader<'a>) -> Read<Text<'a>> {
+        match json.token()? {
+            Token::Text(text) => Ok(Text(text)),
+            other => Err(json.not_of_type(&other, &"text")),
         }
-        deserializer.deserialize_str(Borrow)
+    }
+}
+
+/// A value as it is written, to be read later or not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Raw<'a>(pub(super) &'a str);
+
+impl<'a> Raw<'a> {
+    pub(crate) fn get(self) -> &'a str {
+        self.0
+    }
+}
+
+impl<'a> Value<'a> for Raw<'a> {
+    fn read(json: &mut Reader<'a>) -> Read<Raw<'a>> {
+        json.raw().map(Raw)
+    }
+}
+
+impl<'a> Value<'a> for bool {
+    fn read(json: &mut Reader<'a>) -> Read<bool> {
+        match json.token()? {
+            Token::Bool(value) => Ok(value),
+            other => Err(json.not_of_type(&other, &"a boolean")),
+        }
     }
 }
 
@@ -44,28 +56,22 @@ impl<'de> Deserialize<'de> for Text<'de> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number(pub(crate) u64);
 
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
-        struct Exact;
-        impl Visitor<'_> for Exact {
-            type Value = Number;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number from 0 to 2^64 - 1")
-            }
-
-            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
-                Ok(Number(number))
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Number, E> {
-                let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-                let number = digits.then(|| text.parse().ok()).flatten();
-                let unexpected = || E::invalid_value(de::Unexpected::Str(text), &self);
-                number.map(Number).ok_or_else(unexpected)
-            }
-        }
-        deserializer.deserialize_any(Exact)
+impl<'a> Value<'a> for Number {
+    fn read(json: &mut Reader<'a>) -> Read<Number> {
+        let wanted = &"a whole number from 0 to 2^64 - 1";
+        let token = json.token()?;
+        let digits = match &token {
+            Token::Number(digits) => digits,
+            Token::Text(digits) => &**digits,
+            other => return Err(json.not_of_type(other, wanted)),
+        };
+        let number = match digits.starts_with('+') {
+            true => None, // Rust takes a sign, the format does not.
+            false => digits.parse().ok(),
+        };
+        number
+            .map(Number)
+            .ok_or_else(|| json.not_a_value(&token, wanted))
     }
 }
 
@@ -73,22 +79,9 @@ impl<'de> Deserialize<'de> for Number {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Small(pub(crate) u32);
 
-impl<'de> Deserialize<'de> for Small {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Small, D::Error> {
-        struct Exact;
-        impl Visitor<'_> for Exact {
-            type Value = Small;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number from 0 to 2^32 - 1")
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Small, E> {
-                let unexpected = || E::invalid_value(de::Unexpected::Unsigned(number), &self);
-                u32::try_from(number).map(Small).map_err(|_| unexpected())
-            }
-        }
-        deserializer.deserialize_any(Exact)
+impl<'a> Value<'a> for Small {
+    fn read(json: &mut Reader<'a>) -> Read<Small> {
+        number(json, &"a whole number from 0 to 2^32 - 1").map(Small)
     }
 }
 
@@ -96,9 +89,53 @@ impl<'de> Deserialize<'de> for Small {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signed(pub(crate) i64);
 
-impl<'de> Deserialize<'de> for Signed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Signed, D::Error> {
-        i64::deserialize(deserializer).map(Signed)
+impl<'a> Value<'a> for Signed {
+    fn read(json: &mut Reader<'a>) -> Read<Signed> {
+        number(json, &"a whole number from -2^63 to 2^63 - 1").map(Signed)
+    }
+}
+
+fn number<T: std::str::FromStr>(json: &mut Reader<'_>, wanted: &dyn fmt::Display) -> Read<T> {
+    let token = json.token()?;
+    let Token::Number(number) = token else {
+        return Err(json.not_of_type(&token, wanted));
+    };
+    number.parse().map_err(|_| json.not_a_value(&token, wanted))
+}
+
+impl<'a, T: Value<'a>> Value<'a> for Vec<T> {
+    fn read(json: &mut Reader<'a>) -> Read<Vec<T>> {
+        let mut all = Vec::new();
+        json.list(&"a list", &mut |json, _| {
+            all.push(T::read(json)?);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+}
+
+impl<'a, T: Value<'a>> Value<'a> for Box<T> {
+    fn read(json: &mut Reader<'a>) -> Read<Box<T>> {
+        T::read(json).map(Box::new)
+    }
+}
+
+impl<'a, A: Value<'a>, B: Value<'a>> Value<'a> for (A, B) {
+    fn read(json: &mut Reader<'a>) -> Read<(A, B)> {
+        let (mut first, mut second, mut len) = (None, None, 0);
+        json.list(&"a tuple of size 2", &mut |json, position| {
+            len = position + 1;
+            match position {
+                0 => first = Some(A::read(json)?),
+                1 => second = Some(B::read(json)?),
+                _ => drop(json.raw()?),
+            }
+            Ok(())
+        })?;
+        match (first, second) {
+            (Some(first), Some(second)) if len == 2 => Ok((first, second)),
+            _ => Err(json.mistake(format!("invalid length {len}, expected a tuple of size 2"))),
+        }
     }
 }
 
@@ -126,29 +163,35 @@ pub(crate) use words;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Word<T>(pub(crate) T);
 
-impl<'de, T: Words> Deserialize<'de> for Word<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Word<T>, D::Error> {
-        struct OneOf<T>(PhantomData<T>);
-        impl<T: Words> Visitor<'_> for OneOf<T> {
-            type Value = Word<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("one of ")?;
-                for (i, &value) in T::ALL.iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { ", " })?;
-                    f.write_str(value.word())?;
-                }
-                Ok(())
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Word<T>, E> {
-                let known = T::ALL.iter().find(|value| value.word() == text);
-                let unexpected = || E::invalid_value(de::Unexpected::Str(text), &self);
-                known.copied().map(Word).ok_or_else(unexpected)
+impl<'a, T: Words> Value<'a> for Word<T> {
+    fn read(json: &mut Reader<'a>) -> Read<Word<T>> {
+        let words = || T::ALL.iter().map(|value| value.word());
+        let number = one_of(json, &mut words())?;
+        match number {
+            Ok(number) => Ok(Word(T::ALL[number])),
+            Err(token) => {
+                let wanted = words().collect::<Vec<_>>().join(", ");
+                let wanted = format_args!("one of {wanted}");
+                Err(match token {
+                    Token::Text(_) => json.not_a_value(&token, &wanted),
+                    _ => json.not_of_type(&token, &wanted),
+                })
             }
         }
-        deserializer.deserialize_str(OneOf(PhantomData))
     }
+}
+
+/// The position of the next value among these words, or what stands there instead.
+fn one_of<'a>(
+    json: &mut Reader<'a>,
+    mut words: &mut dyn Iterator<Item = &'static str>,
+) -> Read<Result<usize, Token<'a>>> {
+    let token = json.token()?;
+    let Token::Text(text) = &token else {
+        return Ok(Err(token));
+    };
+    let found = Iterator::position(&mut words, |word| word == text);
+    Ok(found.ok_or(token))
 }
 
 /// A format's own word, which must be the first thing that is right.
@@ -160,12 +203,11 @@ pub(crate) trait Format {
 /// The value of the key `format`; any other word is refused at once, before later keys are.
 pub(crate) struct Tag<F>(PhantomData<F>);
 
-impl<'de, F: Format> Deserialize<'de> for Tag<F> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Tag<F>, D::Error> {
-        let word = Text::deserialize(deserializer)?;
+impl<'a, F: Format> Value<'a> for Tag<F> {
+    fn read(json: &mut Reader<'a>) -> Read<Tag<F>> {
+        let word = Text::read(json)?;
         if *word != *F::WORD {
-            let message = format!("this is {:?}, not {:?}", &*word, F::WORD);
-            return Err(de::Error::custom(message));
+            return Err(json.mistake(format!("this is {:?}, not {:?}", &*word, F::WORD)));
         }
         Ok(Tag(PhantomData))
     }
@@ -174,14 +216,13 @@ impl<'de, F: Format> Deserialize<'de> for Tag<F> {
 /// The value of the key `version`; there is only 1 so far.
 pub(crate) struct Version1;
 
-impl<'de> Deserialize<'de> for Version1 {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Version1, D::Error> {
-        match Small::deserialize(deserializer)?.0 {
+impl<'a> Value<'a> for Version1 {
+    fn read(json: &mut Reader<'a>) -> Read<Version1> {
+        match Small::read(json)?.0 {
             1 => Ok(Version1),
-            other => {
-                let message = format!("this is version {other}; only version 1 can be read");
-                Err(de::Error::custom(message))
-            }
+            other => Err(json.mistake(format!(
+                "this is version {other}; only version 1 can be read"
+            ))),
         }
     }
 }

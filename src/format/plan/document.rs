@@ -1,13 +1,10 @@
 //! The keys of a plan file, as a table per object. // F
 
 use std::collections::BTreeMap;
-use std::fmt;
-
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 
 use crate::format::json::{
-    Format, Number, Signed, Small, Tag, Text, Version1, Word, Words, object, words,
+    Format, Number, Raw, Read, Reader, Signed, Small, Tag, Text, Token, Value, Version1, Word,
+    Words, object, words,
 };
 use crate::ir::{Skipped, Space, Usage, UsageMask};
 use crate::options::{Floor, Geometry, Preset, Strategy};
@@ -48,7 +45,7 @@ object! {
         needs_dependences: bool,
         spaces: Vec<SpaceDoc<'de>>,
         modules: Vec<ModuleDoc<'de>>,
-        dependences: &'de RawValue,
+        dependences: Raw<'de>,
         straddlers: Vec<StraddlerDoc<'de>>,
         metrics: Metrics<'de>,
         notes: Vec<Text<'de>>,
@@ -105,7 +102,7 @@ object! {
     FunctionDoc, "a function", Dropped {
         name: Text<'de>,
         spaces: Vec<FunctionSpaceDoc<'de>>,
-        memlocs: &'de RawValue,
+        memlocs: Raw<'de>,
     }
 }
 object! {
@@ -174,58 +171,38 @@ object! {
 /// A set of usages: a list of their words, or the number that the C ABI uses.
 pub(crate) struct Mask(pub(crate) UsageMask);
 
-impl<'de> Deserialize<'de> for Mask {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Mask, D::Error> {
-        struct WordsOrBits;
-        impl<'de> Visitor<'de> for WordsOrBits {
-            type Value = Mask;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of usages, or a number of which each bit is one")
+impl<'de> Value<'de> for Mask {
+    fn read(json: &mut Reader<'de>) -> Read<Mask> {
+        let wanted = &"a list of usages, or a number of which each bit is one";
+        let token = json.token()?;
+        let mut bits = 0;
+        match token {
+            Token::List => json.list(wanted, &mut |json, _| {
+                bits |= 1 << Word::<Usage>::read(json)?.0 as u32;
+                Ok(())
+            })?,
+            Token::Number(number) => {
+                let number = number.parse();
+                bits = number.map_err(|_| json.not_a_value(&token, wanted))?;
             }
-
-            fn visit_u64<E: de::Error>(self, bits: u64) -> Result<Mask, E> {
-                let unexpected = || E::invalid_value(de::Unexpected::Unsigned(bits), &self);
-                u32::try_from(bits)
-                    .map(|b| Mask(UsageMask(b)))
-                    .map_err(|_| unexpected())
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Mask, A::Error> {
-                let mut bits = 0;
-                while let Some(Word(usage)) = list.next_element::<Word<Usage>>()? {
-                    bits |= 1 << usage as u32;
-                }
-                Ok(Mask(UsageMask(bits)))
-            }
+            other => return Err(json.not_of_type(&other, wanted)),
         }
-        deserializer.deserialize_any(WordsOrBits)
+        Ok(Mask(UsageMask(bits)))
     }
 }
 
 /// Figures by name; the values as text, since plans from elsewhere hold fractions too.
-pub(crate) struct Metrics<'de>(pub(crate) BTreeMap<String, &'de RawValue>);
+pub(crate) struct Metrics<'de>(pub(crate) BTreeMap<String, Raw<'de>>);
 
-impl<'de> Deserialize<'de> for Metrics<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Metrics<'de>, D::Error> {
-        struct Figures;
-        impl<'de> Visitor<'de> for Figures {
-            type Value = Metrics<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of figures")
+impl<'de> Value<'de> for Metrics<'de> {
+    fn read(json: &mut Reader<'de>) -> Read<Metrics<'de>> {
+        let mut all = BTreeMap::new();
+        json.object(&"an object of figures", &mut |json, key| {
+            if all.insert(key.to_string(), Raw::read(json)?).is_some() {
+                return Err(json.mistake("the key stands twice"));
             }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metrics<'de>, A::Error> {
-                let mut all = BTreeMap::new();
-                while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
-                    if all.insert(key.clone(), value).is_some() {
-                        return Err(de::Error::custom(format!("the key {key:?} stands twice")));
-                    }
-                }
-                Ok(Metrics(all))
-            }
-        }
-        deserializer.deserialize_map(Figures)
+            Ok(())
+        })?;
+        Ok(Metrics(all))
     }
 }

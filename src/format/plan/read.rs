@@ -9,12 +9,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
-
 use super::document::{
     DependenceDoc, FunctionDoc, MemLocDoc, ModuleDoc, OptionsDoc, PlanDoc, SiteDoc, StraddlerDoc,
 };
-use crate::format::json::{Part, error_at, missing, text};
+use crate::format::json::{Part, Raw, error_at, missing, text};
 use crate::ir::UsageMask;
 use crate::options::{Options, SpaceRegion};
 use crate::place::Region;
@@ -253,7 +251,7 @@ fn straddler(path: &str, doc: StraddlerDoc<'_>) -> crate::Result<Straddler> {
     })
 }
 
-fn dependences(document: &str, list: &RawValue) -> crate::Result<Vec<Dependence>> {
+fn dependences(document: &str, list: Raw<'_>) -> crate::Result<Vec<Dependence>> {
     let mut names: HashMap<String, Arc<str>> = HashMap::new();
     let mut site = |path: &dyn Fn() -> String, doc: SiteDoc<'_>| {
         let Some(name) = doc.function.get() else {

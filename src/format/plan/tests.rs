@@ -171,7 +171,7 @@ fn an_error_says_where_and_what() {
         (
             "a metric",
             plan(r#""metrics":{"a":1,"a":2},"modules":[]"#),
-            "metrics: the key \"a\" stands twice".to_owned(),
+            "metrics.a: the key stands twice".to_owned(),
         ),
         (
             "a name",

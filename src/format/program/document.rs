@@ -1,10 +1,9 @@
 //! The keys of a program file, as a table per object. // F
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
-use crate::format::json::{Format, Number, Small, Tag, Text, Version1, Word, object, words};
+use crate::format::json::{
+    Format, Number, Raw, Read, Reader, Small, Tag, Text, Token, Value, Version1, Word, object,
+    words,
+};
 use crate::ir::{Kind, MemoryType, Space, Usage};
 
 words!(Kind, MemoryType, Space, Usage);
@@ -35,9 +34,9 @@ object! {
 object! {
     FunctionDoc, "a function", Kept {
         name: Text<'de>,
-        memlocs: &'de RawValue,
-        blocks: &'de RawValue,
-        instructions: &'de RawValue,
+        memlocs: Raw<'de>,
+        blocks: Raw<'de>,
+        instructions: Raw<'de>,
     }
 }
 object! {
@@ -68,7 +67,7 @@ object! {
     BlockDoc, "a block", Kept {
         name: Text<'de>,
         succs: Vec<Small>,
-        instructions: &'de RawValue,
+        instructions: Raw<'de>,
     }
 }
 object! {
@@ -99,29 +98,15 @@ pub(crate) enum OperandDoc<'de> {
     Slice(SliceDoc<'de>),
 }
 
-impl<'de> Deserialize<'de> for OperandDoc<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameOrSlice;
-        impl<'de> Visitor<'de> for NameOrSlice {
-            type Value = OperandDoc<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a location's name or an object with loc, offset and bytes")
-            }
-
-            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<OperandDoc<'de>, E> {
-                Ok(OperandDoc::Whole(Text(name.into())))
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<OperandDoc<'de>, E> {
-                Ok(OperandDoc::Whole(Text(name.to_owned().into())))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OperandDoc<'de>, A::Error> {
-                let object = MapAccessDeserializer::new(map);
-                Deserialize::deserialize(object).map(OperandDoc::Slice)
+impl<'de> Value<'de> for OperandDoc<'de> {
+    fn read(json: &mut Reader<'de>) -> Read<OperandDoc<'de>> {
+        match json.token()? {
+            Token::Text(name) => Ok(OperandDoc::Whole(Text(name))),
+            Token::Object => SliceDoc::read(json).map(OperandDoc::Slice),
+            other => {
+                let wanted = "a location's name or an object with loc, offset and bytes";
+                Err(json.not_of_type(&other, &wanted))
             }
         }
-        deserializer.deserialize_any(NameOrSlice)
     }
 }

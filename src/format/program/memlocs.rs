@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use serde_json::value::RawValue;
-
 use super::document::MemLocDoc;
 use crate::error::{Error, Fault, Result};
-use crate::format::json::{Field, Text, document_error, error_at, missing};
+use crate::format::json::{Field, Raw, Text, document_error, error_at, missing};
 use crate::ir::{Extent, Function, MemLocId, MemLocSpec, Remote};
 
 /// How many locations are handed to the model at a time.
@@ -21,7 +19,7 @@ pub(super) fn unknown_location(name: &str) -> Error {
 }
 
 /// Whether a foreign key of a location is the host's cookie.
-pub(super) fn is_cookie((key, json): &(Text<'_>, &RawValue)) -> bool {
+pub(super) fn is_cookie((key, json): &(Text<'_>, Raw<'_>)) -> bool {
     &**key == "x_cookie" && json.get().parse::<u64>().is_ok()
 }
 

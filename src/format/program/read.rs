@@ -5,18 +5,19 @@
 //! them. Instructions go over one by one. Nothing here judges the program: the model does, and
 //! its objection is given the path of the value that caused it.
 
-use serde_json::value::RawValue;
-
 use super::document::{
     BlockDoc, FunctionDoc, InstructionDoc, MemLocDoc, ModuleDoc, OperandDoc, ProgramDoc,
 };
 use super::memlocs::{Batch, check_memloc, is_cookie, unknown_location};
 use crate::error::{Fault, Result};
-use crate::format::json::{Extensions, Field, Part, Text, document_error, error_at, missing, text};
+use crate::format::json::{
+    Extensions, Field, Part, Raw, Text, document_error, error_at, missing, text,
+};
 use crate::ir::{
     BlockId, Extension, ExtensionSite, Function, InstructionSpec, MemLocId, Module, Operand,
     Program,
 };
+use crate::sorting::CompactSort as _;
 
 /// Reads a program file. Every error is one line with the path of what it is about.
 ///
@@ -47,7 +48,9 @@ pub fn read_program(bytes: &[u8]) -> Result<Program> {
         check_cores(&program, cores.0, count)?;
     }
     // The order of keys in the file is not part of the program.
-    reader.extensions.sort_by_key(|extension| extension.site);
+    reader
+        .extensions
+        .sort_compact_by(|a, b| a.site.cmp(&b.site));
     program.extensions = reader.extensions;
     Ok(program)
 }
@@ -81,7 +84,7 @@ impl<'a> Reader<'a> {
     fn keep(&mut self, path: &str, site: ExtensionSite, keys: Extensions<'a>) -> Result<()> {
         if keys.len() > 1 {
             let mut sorted: Vec<&str> = keys.iter().map(|(key, _)| &**key).collect();
-            sorted.sort_unstable();
+            sorted.sort_compact_by(Ord::cmp);
             if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
                 let dot = if path.is_empty() { "" } else { "." };
                 return Err(document_error(format!(
@@ -171,9 +174,9 @@ impl<'a> FunctionReader<'_, 'a> {
 
     fn body(
         &mut self,
-        memlocs: Option<&'a RawValue>,
-        blocks: Option<&'a RawValue>,
-        instructions: Option<&'a RawValue>,
+        memlocs: Option<Raw<'a>>,
+        blocks: Option<Raw<'a>>,
+        instructions: Option<Raw<'a>>,
     ) -> Result<()> {
         if let Some(memlocs) = memlocs {
             self.memlocs(memlocs)?;
@@ -196,7 +199,7 @@ impl<'a> FunctionReader<'_, 'a> {
     }
 
     /// Reads the locations; keys of their own go to `Program::extensions`.
-    fn memlocs(&mut self, list: &'a RawValue) -> Result<()> {
+    fn memlocs(&mut self, list: Raw<'a>) -> Result<()> {
         let path = format!("{}.memlocs", self.path);
         let part = Part {
             document: self.all.document,
@@ -225,7 +228,7 @@ impl<'a> FunctionReader<'_, 'a> {
         batch.finish(&mut self.function)
     }
 
-    fn blocks(&mut self, list: &'a RawValue) -> Result<()> {
+    fn blocks(&mut self, list: Raw<'a>) -> Result<()> {
         let path = format!("{}.blocks", self.path);
         let part = Part {
             document: self.all.document,
@@ -263,7 +266,7 @@ impl<'a> FunctionReader<'_, 'a> {
         Ok(())
     }
 
-    fn instructions(&mut self, owner: &str, list: &'a RawValue) -> Result<()> {
+    fn instructions(&mut self, owner: &str, list: Raw<'a>) -> Result<()> {
         let path = format!("{owner}.instructions");
         let part = Part {
             document: self.all.document,

@@ -14,6 +14,7 @@ use crate::ir::{
     Access, BlockId, Extension, ExtensionSite, Extent, FlatIndex, Function, Kind, MemLocId,
     MemoryType, Module, Program, Space, Usage,
 };
+use crate::sorting::CompactSort as _;
 
 /// Writes a program file: one location and one instruction per line.
 ///
@@ -52,7 +53,7 @@ struct Foreign<'a>(Vec<&'a Extension>);
 impl<'a> Foreign<'a> {
     fn of(program: &'a Program) -> Foreign<'a> {
         let mut all: Vec<&Extension> = program.extensions.iter().collect();
-        all.sort_by_key(|extension| extension.site);
+        all.sort_compact_by(|a, b| a.site.cmp(&b.site));
         Foreign(all)
     }
 
@@ -142,15 +143,15 @@ impl FunctionOut<'_> {
         let loc = self.function.memloc(id);
         out.object(|out| {
             out.string_pair("name", &self.name_of(id))?;
-            if let Some(view) = loc.view {
+            if let Some(view) = loc.view() {
                 out.string_pair("alias_of", &self.name_of(view.parent))?;
                 if view.offset != 0 {
                     out.number_pair("offset", view.offset)?;
                 }
             }
-            match loc.extent {
+            match self.function.extent(id) {
                 Extent::Rest => {}
-                Extent::Elements { count, size } if loc.view.is_none() => {
+                Extent::Elements { count, size } if !loc.is_view() => {
                     out.number_pair("elem_count", count)?;
                     out.number_pair("elem_size", size)?;
                 }
@@ -161,14 +162,14 @@ impl FunctionOut<'_> {
             if loc.usage != Usage::default() {
                 out.string_pair("usage", loc.usage.name())?;
             }
-            if loc.view.is_none() {
+            if !loc.is_view() {
                 self.own_keys_of_a_root(out, id)?;
             }
-            if loc.escapes {
+            if loc.escapes() {
                 out.key("escapes")?;
                 out.bool(true)?;
             }
-            if let Some(cookie) = loc.cookie {
+            if let Some(cookie) = loc.cookie() {
                 out.number_pair("x_cookie", cookie)?;
             }
             self.foreign
@@ -184,10 +185,10 @@ impl FunctionOut<'_> {
         if loc.memory != MemoryType::default() {
             out.string_pair("memory", loc.memory.name())?;
         }
-        if let Some(align) = loc.align {
+        if let Some(align) = loc.align() {
             out.number_pair("align", align)?;
         }
-        if let Some(address) = loc.pin {
+        if let Some(address) = loc.pin() {
             out.number_pair("address", address)?;
         }
         if let Some(remote) = self.function.remote(id) {
@@ -241,7 +242,7 @@ impl FunctionOut<'_> {
         let instruction = &function.instructions()[index.index()];
         out.object(|out| {
             out.string_pair("op", function.symbol(instruction.op))?;
-            if let Some(name) = instruction.name {
+            if let Some(name) = instruction.name() {
                 out.string_pair("name", function.symbol(name))?;
             }
             if instruction.kind != Kind::default() {
@@ -268,7 +269,7 @@ impl FunctionOut<'_> {
                     })
                 })?;
             }
-            if let Some(callee) = instruction.callee {
+            if let Some(callee) = instruction.callee() {
                 out.string_pair("callee", function.symbol(callee))?;
             }
             let args = function.args(index);
@@ -280,7 +281,7 @@ impl FunctionOut<'_> {
                     })
                 })?;
             }
-            if let Some(id) = instruction.id {
+            if let Some(id) = instruction.id() {
                 out.number_pair("id", id)?;
             }
             let site = ExtensionSite::Instruction(self.m, self.f, index.0);

@@ -98,7 +98,7 @@ fn root_life(f: &Function, points: &Points, root: MemLocId) -> RootLife {
     let preds = |p: usize| (0..n).filter(move |&q| points.succs[q].contains(&p));
     let escapes = f.memloc_ids().any(|id| {
         let loc = f.memloc(id);
-        f.root(id).0 == root && (loc.escapes || loc.usage == Usage::Output)
+        f.root(id).0 == root && (loc.escapes() || loc.usage == Usage::Output)
     });
     let touched = (0..n).any(|p| at(p, is_use) || at(p, is_def));
     let escapes = escapes && touched; // L4
@@ -162,8 +162,8 @@ fn root_life(f: &Function, points: &Points, root: MemLocId) -> RootLife {
 fn objects(f: &Function, lives: &[RootLife], i: FlatIndex, used: MemLocId, def: MemLocId) -> bool {
     let (u, d) = (f.memloc(used), f.memloc(def));
     let accesses = f.uses(i).iter().chain(f.defs(i));
-    let eligible = u.view.is_none()
-        && d.view.is_none()
+    let eligible = u.view().is_none()
+        && d.view().is_none()
         && is_use(f, used, i)
         && is_full(f, def, i)
         && !is_use(f, def, i)
@@ -172,7 +172,7 @@ fn objects(f: &Function, lives: &[RootLife], i: FlatIndex, used: MemLocId, def: 
         && !lives[def.index()].live_in[i.index()]
         && u.space == d.space
         && u.memory == d.memory
-        && u.pin.is_none();
+        && u.pin().is_none();
     !eligible
 }
 
@@ -214,8 +214,8 @@ pub(super) fn compare(f: &Function, got: &Liveness) {
     let mut unwritten: Vec<(FlatIndex, MemLocId)> = Vec::new();
     for id in f.memloc_ids() {
         let loc = f.memloc(id);
-        let candidate = loc.view.is_none()
-            && loc.pin.is_none()
+        let candidate = loc.view().is_none()
+            && loc.pin().is_none()
             && loc.memory == MemoryType::Dram
             && loc.space != Space::Shared
             && f.remote(id).is_none()

@@ -1,5 +1,5 @@
 //! The number types that heights come in: narrow ones let the bound of a node, which is most of
-//! the work, run over more sections at once.
+//! the work, find more sections in a cache line.
 
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -40,4 +40,4 @@ macro_rules! height {
     )*};
 }
 
-height!(i16, i32, i64);
+height!(i32, i64);

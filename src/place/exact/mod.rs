@@ -53,8 +53,7 @@ pub(crate) struct Exact {
 }
 
 enum AnySearch {
-    Narrow(Search<i16>),
-    Middle(Search<i32>),
+    Narrow(Search<i32>),
     Wide(Search<i64>),
 }
 
@@ -64,10 +63,8 @@ impl Exact {
     pub(crate) fn new(prepared: &Prepared<'_>, highest: u64, nogood_bits: u32) -> Option<Exact> {
         let model = Model::new(prepared);
         let highest = highest.saturating_sub(model.origin) / model.unit;
-        let search = if highest <= i16::MAX_TARGET {
+        let search = if highest <= i32::MAX_TARGET {
             AnySearch::Narrow(Search::new(&model, nogood_bits))
-        } else if highest <= i32::MAX_TARGET {
-            AnySearch::Middle(Search::new(&model, nogood_bits))
         } else if highest <= i64::MAX_TARGET {
             AnySearch::Wide(Search::new(&model, nogood_bits))
         } else {
@@ -110,7 +107,6 @@ impl Exact {
         let model = &self.model;
         let verdict = match &mut self.search {
             AnySearch::Narrow(search) => search.run(model, height, settings, random, nodes, steps),
-            AnySearch::Middle(search) => search.run(model, height, settings, random, nodes, steps),
             AnySearch::Wide(search) => search.run(model, height, settings, random, nodes, steps),
         };
         match verdict {

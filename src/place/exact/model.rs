@@ -18,8 +18,9 @@ use std::ops::Range;
 use super::sections::sections;
 use crate::ir::Usage;
 use crate::place::Problem;
-use crate::place::engine::WithinPage;
 use crate::place::prepared::Prepared;
+use crate::sorting::CompactSort as _;
+use dramalloc_engine::WithinPage;
 
 /// No start is that high.
 pub(super) const NOWHERE: u64 = u64::MAX;
@@ -401,13 +402,13 @@ fn disjoint(rectangles: Vec<(Range<u32>, u64, u64)>) -> Vec<(Range<u32>, u64, u6
         open = now;
     }
     done.append(&mut open);
-    done.sort_unstable_by_key(|(run, start, _)| (run.start, *start));
+    done.sort_compact_by(|(a, at, _), (b, bt, _)| (a.start, at).cmp(&(b.start, bt)));
     done
 }
 
 /// The union of half-open ranges, as disjoint ones that do not touch.
 fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    ranges.sort_unstable();
+    ranges.sort_compact();
     let mut result: Vec<(u64, u64)> = Vec::new();
     for (start, end) in ranges {
         match result.last_mut() {

@@ -26,6 +26,7 @@ use super::nogoods::{Key, Nogoods, Words};
 use super::random::Random;
 use super::state::{Mark, State};
 use crate::place::steps::Steps;
+use crate::sorting::CompactSort as _;
 
 /// How a run chooses; what fails once may succeed with another choice.
 #[derive(Clone, Copy, Debug)]
@@ -225,7 +226,7 @@ impl<H: Height> Search<H> {
                 let rank = &self.rank;
                 self.candidates
                     .extend(candidates(state, node.component, &spot));
-                self.candidates[first..].sort_unstable_by(|&a, &b| {
+                self.candidates[first..].sort_compact_by(|&a, &b| {
                     rank[b as usize]
                         .total_cmp(&rank[a as usize])
                         .then(a.cmp(&b))

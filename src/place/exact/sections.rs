@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use crate::ir::Segment;
+use crate::sorting::CompactSort as _;
 
 /// The run of sections of each segment, in the order given, and how many sections there are.
 pub(super) fn sections(segments: &[Segment]) -> (Vec<Range<u32>>, u32) {
@@ -18,7 +19,7 @@ pub(super) fn sections(segments: &[Segment]) -> (Vec<Range<u32>>, u32) {
         events.push((u64::from(segment.first().0), true, i));
         events.push((u64::from(segment.last().0) + 1, false, i));
     }
-    events.sort_unstable();
+    events.sort_compact_by(Ord::cmp);
     let mut runs = vec![0..0; segments.len()];
     let mut section = 0;
     let mut born = false;

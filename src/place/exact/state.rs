@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use super::height::Height;
 use super::model::{Model, NOWHERE};
+use crate::sorting::CompactSort as _;
 
 /// A part in the search's own number type.
 #[derive(Clone, Copy)]
@@ -357,7 +358,7 @@ impl<H: Height> State<H> {
                 });
             }
         }
-        self.components[first_piece..].sort_by_key(|piece| (piece.hi - piece.lo, piece.lo));
+        self.components[first_piece..].sort_compact_by_key(|piece| (piece.hi - piece.lo, piece.lo));
         let mut next = c.next;
         for piece in (first_piece..self.components.len()).rev() {
             let Component { lo, hi, .. } = self.components[piece];

@@ -18,10 +18,11 @@ use std::collections::BinaryHeap;
 use super::neighbours::Neighbours;
 use super::orders::StackOrder;
 use crate::ir::Usage;
-use crate::place::engine::Request;
 use crate::place::exact::Random;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::{Prepared, Windows};
+use crate::sorting::CompactSort as _;
+use dramalloc_engine::Request;
 
 /// No start.
 const UNPLACED: u64 = u64::MAX;
@@ -106,7 +107,7 @@ impl<'a> Incremental<'a> {
         let (mut fewest, mut stalled) = (usize::MAX, 0);
         loop {
             failed.retain(|&item| self.start[item as usize] == UNPLACED);
-            failed.sort_unstable_by_key(|&item| (self.key[item as usize], item));
+            failed.sort_compact_by_key(|&item| (self.key[item as usize], item));
             failed.dedup();
             if failed.is_empty() {
                 return Ok(Some(self.start));
@@ -143,7 +144,7 @@ impl<'a> Incremental<'a> {
             }
         });
         around.sort_unstable();
-        turns.sort_unstable();
+        turns.sort_compact();
         turns.dedup();
         let of_stack = turns
             .iter()
@@ -324,7 +325,7 @@ impl<'a> Incremental<'a> {
     /// Makes room between the keys, without a change of the order.
     fn spread_keys(&mut self) {
         let mut order: Vec<u32> = (0..self.key.len() as u32).collect();
-        order.sort_unstable_by_key(|&item| (self.key[item as usize], item));
+        order.sort_compact_by_key(|&item| (self.key[item as usize], item));
         for (rank, &item) in order.iter().enumerate() {
             self.key[item as usize] = (rank as u64 + 1) * KEY_GAP;
         }

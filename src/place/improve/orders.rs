@@ -12,6 +12,8 @@
 //! grows with the distance from the peak.
 
 use super::profile::Profile;
+use crate::sorting::CompactSort as _;
+use std::cmp::Reverse;
 
 /// How the stack is sorted, from the bottom up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,10 +131,9 @@ pub(super) fn order(profile: &Profile, stack: StackRule, base: BaseRule) -> Stac
             _ => rest.push((base.key(profile, item), item)),
         }
     }
-    at_peak.sort_unstable_by_key(|&(key, item)| {
-        (key, std::cmp::Reverse(profile.size[item as usize]), item)
-    });
-    rest.sort_unstable_by(|(a, i), (b, j)| b.cmp(a).then(i.cmp(j)));
+    let by_peak = |&(key, item): &(_, u32)| (key, Reverse(profile.size[item as usize]), item);
+    at_peak.sort_compact_by(|a, b| by_peak(a).cmp(&by_peak(b)));
+    rest.sort_compact_by(|(a, i), (b, j)| b.cmp(a).then(i.cmp(j)));
     let stack = at_peak.len();
     let items = at_peak.into_iter().map(|(_, item)| item);
     StackOrder {

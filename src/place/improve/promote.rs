@@ -18,6 +18,7 @@ use crate::place::Placement;
 use crate::place::exact::Random;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
+use crate::sorting::CompactSort as _;
 
 use super::neighbours::Neighbours;
 use super::orders::StackOrder;
@@ -120,7 +121,7 @@ impl Promotion {
             }
             moves.push((to, item));
         }
-        moves.sort_by_key(|&(to, _)| to);
+        moves.sort_compact_by_key(|&(to, _)| to);
         let mut failed = vec![false; self.order.items.len()];
         for &(_, item) in &moves {
             failed[item as usize] = true;
@@ -165,7 +166,7 @@ impl Promotion {
                 taken.push((start, end, rank_of[other as usize]));
             }
         });
-        taken.sort_unstable();
+        taken.sort_compact_by_key(|&(start, end, _)| (start, end));
         let size = items[item as usize].size;
         let room_at = |rank: usize| {
             let mut at = prepared.problem.floor;

@@ -47,7 +47,7 @@ impl Flow {
                 let instruction = &function.instructions()[i as usize];
                 let epochs = epochs.at(i);
                 if instruction.kind == Kind::Barrier {
-                    let id = instruction.id;
+                    let id = instruction.id();
                     beats.push(Beat { epochs, id });
                 }
                 let inside = called(i).into_iter();

@@ -590,7 +590,7 @@ impl<'a> Machine<'a> {
             && here.into_iter().any(|h| (h.used, h.def) == (u, d))
             && used.base() == def.base()
             && bytes(d) <= bytes(u)
-            && scope.loc(u).pin.is_none()
+            && scope.loc(u).pin().is_none()
             && !formal(u)
             && !formal(d)
     }

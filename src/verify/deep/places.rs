@@ -147,11 +147,11 @@ impl Places {
             Some(_) => Space::Shared,
             None => loc.space,
         };
-        let always = loc.pin.is_some() && hold(scope, id, space, options) == Hold::Always;
+        let always = loc.pin().is_some() && hold(scope, id, space, options) == Hold::Always;
         let site = (s as u32, id);
         // A shared pin is known by its first pinned member, whatever the others are called.
         let named = group.map_or(site, |g| {
-            let pinned = |m: &&(u32, MemLocId)| scopes[m.0 as usize].loc(m.1).pin.is_some();
+            let pinned = |m: &&(u32, MemLocId)| scopes[m.0 as usize].loc(m.1).pin().is_some();
             groups.list[g]
                 .members
                 .iter()
@@ -161,7 +161,7 @@ impl Places {
         });
         let name = scopes[named.0 as usize].function.memloc_name(named.1);
         let memory = if group.is_some() { u32::MAX } else { number };
-        let key = (space, memory, name, loc.pin.unwrap_or(0), loc.bytes);
+        let key = (space, memory, name, loc.pin().unwrap_or(0), loc.bytes);
         let one_name = always && !name.is_empty();
         let known = group.and_then(|g| of_group[g]);
         let known = known.or_else(|| pins.get(&key).copied().filter(|_| one_name));
@@ -202,7 +202,7 @@ impl Places {
             place.area = area(row.space);
             place.address = address;
         }
-        if let Some(pin) = loc.pin.filter(|_| always && known.is_none()) {
+        if let Some(pin) = loc.pin().filter(|_| always && known.is_none()) {
             let place = Place {
                 area: area(space),
                 address: pin,
@@ -282,7 +282,7 @@ impl Places {
         );
         for argument in outer.args(FlatIndex(index)) {
             let formal = inner.find_memloc(outer.symbol(argument.callee));
-            let Some(formal) = formal.filter(|&f| inner.memloc(f).view.is_none()) else {
+            let Some(formal) = formal.filter(|&f| inner.memloc(f).view().is_none()) else {
                 continue;
             };
             let (root, offset) = outer.root(argument.caller);
@@ -325,13 +325,13 @@ fn formals(scopes: &[Scope<'_>]) -> Vec<Vec<(MemLocId, Place)>> {
     for scope in scopes {
         let function = scope.function;
         for (i, instruction) in function.instructions().iter().enumerate() {
-            let callee = instruction.callee.map(|callee| function.symbol(callee));
+            let callee = instruction.callee().map(|callee| function.symbol(callee));
             let callee = callee.and_then(|name| at.get(&(scope.core, name)));
             let Some(&callee) = callee else { continue };
             let inner = scopes[callee].function;
             for argument in function.args(FlatIndex::new(i)) {
                 let formal = inner.find_memloc(function.symbol(argument.callee));
-                if let Some(formal) = formal.filter(|&f| inner.memloc(f).view.is_none()) {
+                if let Some(formal) = formal.filter(|&f| inner.memloc(f).view().is_none()) {
                     formals[callee].insert(formal, blank);
                 }
             }

@@ -20,7 +20,7 @@ impl<'a> Naive<'a> {
     pub fn of(function: &'a Function, root: MemLocId) -> Naive<'a> {
         let kept = function.memloc_ids().any(|id| {
             let loc = function.memloc(id);
-            function.root(id).0 == root && (loc.escapes || loc.usage == Usage::Output)
+            function.root(id).0 == root && (loc.escapes() || loc.usage == Usage::Output)
         });
         let mut naive = Naive {
             function,
@@ -231,7 +231,7 @@ pub(super) fn handovers(function: &Function) -> BTreeSet<(MemLocId, MemLocId, u3
 
 fn handover(function: &Function, used: MemLocId, def: MemLocId, i: u32) -> bool {
     let listed = function.in_place(FlatIndex(i)).contains(&(used, def));
-    let root = |id: MemLocId| function.memloc(id).view.is_none();
+    let root = |id: MemLocId| function.memloc(id).view().is_none();
     let (u, d) = (Naive::of(function, used), Naive::of(function, def));
     listed
         && root(used)

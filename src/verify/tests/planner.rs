@@ -73,7 +73,7 @@ impl<'a> Facts<'a> {
             for (f, function) in module.functions().iter().enumerate() {
                 let roots = function
                     .memloc_ids()
-                    .filter(|&id| function.memloc(id).view.is_none());
+                    .filter(|&id| function.memloc(id).view().is_none());
                 ids.extend(roots.map(|id| (m, f, id)));
                 facts.handovers.insert((m, f), handovers(function));
             }
@@ -135,7 +135,7 @@ impl<'a> Facts<'a> {
         let touching: Vec<Id> = group.iter().copied().filter(touched).collect();
         let stays = group.iter().any(|&x| {
             let loc = self.function(x).memloc(x.2);
-            loc.usage == Usage::Collective || loc.pin.is_some()
+            loc.usage == Usage::Collective || loc.pin().is_some()
         });
         let local = touching.len() == 1 && !stays;
         let space = match (group.is_empty(), local) {
@@ -145,10 +145,10 @@ impl<'a> Facts<'a> {
         };
         let candidate = loc.memory == MemoryType::Dram
             && matches!(loc.usage, Usage::Internal | Usage::Collective)
-            && loc.pin.is_none();
+            && loc.pin().is_none();
         let skipped = if loc.memory != MemoryType::Dram {
             Some(Skipped::NotDram)
-        } else if loc.pin.is_some() {
+        } else if loc.pin().is_some() {
             None
         } else if !candidate {
             Some(Skipped::CallerOwned)
@@ -173,16 +173,16 @@ impl<'a> Facts<'a> {
             core: self.program.modules()[id.0].core(),
             space,
             candidate,
-            pin: loc.pin,
-            size: if loc.pin.is_some() {
+            pin: loc.pin(),
+            size: if loc.pin().is_some() {
                 loc.bytes
             } else {
                 up(loc.bytes, unit)
             },
-            align: loc.align.or(options.align).unwrap_or(unit).max(unit),
+            align: loc.align().or(options.align).unwrap_or(unit).max(unit),
             skipped,
             instants,
-            always: loc.pin.is_some() && !own_life,
+            always: loc.pin().is_some() && !own_life,
             group: if local { Vec::new() } else { group },
         }
     }
@@ -197,7 +197,7 @@ impl<'a> Facts<'a> {
             last = Naive::last_epoch(function).max(last);
             kept |= function.memloc_ids().any(|v| {
                 let loc = function.memloc(v);
-                function.root(v).0 == x.2 && (loc.escapes || loc.usage == Usage::Output)
+                function.root(v).0 == x.2 && (loc.escapes() || loc.usage == Usage::Output)
             });
             for i in 0..function.instructions().len() as u32 {
                 if naive.used(i) || naive.defined(i) {
@@ -601,7 +601,7 @@ impl<'a> Facts<'a> {
             let address = at.get(&r.id).map(|a| a + offset);
             let shared = is_root && r.space == Space::Shared && r.candidate && address.is_some();
             let owner = r.group.first().filter(|&&o| shared && o != r.id);
-            let unit = if self.options.packed || loc.pin.is_some() {
+            let unit = if self.options.packed || loc.pin().is_some() {
                 1
             } else {
                 4096
@@ -612,7 +612,7 @@ impl<'a> Facts<'a> {
                 address,
                 bytes: loc.bytes,
                 aligned: up(loc.bytes, unit),
-                pinned: loc.pin.is_some(),
+                pinned: loc.pin().is_some(),
                 shared,
                 owner: owner.map(|&o| Owner {
                     core: self.program.modules()[o.0].core(),

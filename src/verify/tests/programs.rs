@@ -295,11 +295,11 @@ pub(super) fn text(program: &Program) -> String {
                 if loc.memory != MemoryType::Dram {
                     line += &format!(" {}", loc.memory);
                 }
-                line += &loc.pin.map_or(String::new(), |pin| format!(" @{pin}"));
+                line += &loc.pin().map_or(String::new(), |pin| format!(" @{pin}"));
                 line += &loc
-                    .align
+                    .align()
                     .map_or(String::new(), |align| format!(" align {align}"));
-                line += if loc.escapes { " escapes" } else { "" };
+                line += if loc.escapes() { " escapes" } else { "" };
                 if root != id {
                     line += &format!(" = {}+{offset}", f.label(root));
                 }

@@ -35,16 +35,19 @@ fn the_example_says_what_it_says() {
     let find = |name| main.find_memloc(name).unwrap();
     let loc = |name| main.memloc(find(name));
 
-    assert_eq!((loc("in").pin, loc("in").usage), (Some(8192), Usage::Input));
-    assert_eq!((loc("w").pin, loc("w").bytes), (Some(16384), 18000));
-    assert_eq!((loc("half").bytes, loc("half").align), (3000, Some(512)));
+    assert_eq!(
+        (loc("in").pin(), loc("in").usage),
+        (Some(8192), Usage::Input)
+    );
+    assert_eq!((loc("w").pin(), loc("w").bytes), (Some(16384), 18000));
+    assert_eq!((loc("half").bytes, loc("half").align()), (3000, Some(512)));
     assert_eq!(
         (loc("tail").bytes, main.root(find("tail"))),
         (2048, (find("sum"), 2048))
     );
     assert_eq!(main.root(find("tail_end")), (find("sum"), 2096));
     assert_eq!(
-        (loc("tail").usage, loc("tail_end").escapes),
+        (loc("tail").usage, loc("tail_end").escapes()),
         (Usage::Output, true)
     );
     assert_eq!(
@@ -52,11 +55,11 @@ fn the_example_says_what_it_says() {
         (Space::Shared, &[0, 1][..])
     );
     assert_eq!(
-        (loc("trace").space, loc("trace").cookie),
+        (loc("trace").space, loc("trace").cookie()),
         (Space::Debug, Some(99))
     );
     assert_eq!(loc("tile").memory, MemoryType::Sbuf);
-    assert_eq!((loc("sum").align, loc("nothing").bytes), (None, 0));
+    assert_eq!((loc("sum").align(), loc("nothing").bytes), (None, 0));
 
     let names: Vec<&str> = main.blocks().iter().map(|b| b.name.as_str()).collect();
     assert_eq!(names, ["entry", "loop", ""]);
@@ -67,11 +70,11 @@ fn the_example_says_what_it_says() {
     assert_eq!(main.defs(FlatIndex(7))[0].bytes, 32);
     let at = |i: usize| &main.instructions()[i];
     assert_eq!(
-        (at(0).engine, at(0).name.map(|n| main.symbol(n))),
+        (at(0).engine, at(0).name().map(|n| main.symbol(n))),
         (2, Some("l0"))
     );
-    assert_eq!((at(5).kind, at(5).id), (Kind::Barrier, Some(u64::MAX)));
-    assert_eq!(at(3).callee.map(|c| main.symbol(c)), Some("helper"));
+    assert_eq!((at(5).kind, at(5).id()), (Kind::Barrier, Some(u64::MAX)));
+    assert_eq!(at(3).callee().map(|c| main.symbol(c)), Some("helper"));
     let bound = main.args(FlatIndex(3))[1];
     assert_eq!(
         (bound.caller, main.symbol(bound.callee)),
@@ -233,7 +236,7 @@ fn a_location_without_a_name_is_written_with_one_of_its_own() {
         .collect();
     assert_eq!(names, ["#1", "#1_", "#2"]);
     assert_eq!(function.root(MemLocId(2)), (MemLocId(1), 4));
-    assert_eq!(function.memloc(MemLocId(2)).cookie, Some(7));
+    assert_eq!(function.memloc(MemLocId(2)).cookie(), Some(7));
     assert_eq!(function.uses(FlatIndex(0))[0].loc, MemLocId(1));
 }
 

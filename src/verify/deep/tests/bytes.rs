@@ -53,7 +53,7 @@ impl<'a> Bytes<'a> {
         let loc = self.function(f).memloc(id);
         let io = matches!(loc.usage, Usage::Input | Usage::Output);
         let own = matches!(loc.usage, Usage::Internal | Usage::Collective);
-        loc.pin.is_some() && !own && !(io && self.plan.options.reuse_io)
+        loc.pin().is_some() && !own && !(io && self.plan.options.reuse_io)
     }
 
     fn meaning(&self, root: MemLocId) -> Meaning {
@@ -66,7 +66,7 @@ impl<'a> Bytes<'a> {
         let address = row.address.filter(|_| loc.memory == MemoryType::Dram);
         Meaning {
             storage: match self.lasts(*f, root) {
-                true => (LASTING, loc.pin.expect("it is a pin")),
+                true => (LASTING, loc.pin().expect("it is a pin")),
                 false => (*f, u64::from(root.0)),
             },
             offset: 0,
@@ -130,10 +130,10 @@ impl<'a> Bytes<'a> {
         for f in 0..self.program.modules()[0].functions().len() {
             for id in self.function(f).memloc_ids() {
                 let loc = self.function(f).memloc(id);
-                if loc.view.is_some() || !self.lasts(f, id) {
+                if loc.view().is_some() || !self.lasts(f, id) {
                     continue;
                 }
-                let pin = loc.pin.expect("it is a pin");
+                let pin = loc.pin().expect("it is a pin");
                 let meaning = Meaning {
                     storage: (LASTING, pin),
                     offset: 0,
@@ -223,9 +223,9 @@ impl<'a> Bytes<'a> {
                 for id in function.memloc_ids() {
                     let kept = function.memloc_ids().any(|v| {
                         let loc = function.memloc(v);
-                        function.root(v).0 == id && (loc.escapes || loc.usage == Usage::Output)
+                        function.root(v).0 == id && (loc.escapes() || loc.usage == Usage::Output)
                     });
-                    if kept && function.memloc(id).view.is_none() {
+                    if kept && function.memloc(id).view().is_none() {
                         let meaning = self.meaning(id);
                         if !self.agrees(meaning, 0, function.memloc(id).bytes) {
                             self.wrong.insert((f, None, function.label(id)));
@@ -244,10 +244,10 @@ impl<'a> Bytes<'a> {
         for f in 0..self.program.modules()[0].functions().len() {
             for id in self.function(f).memloc_ids() {
                 let loc = self.function(f).memloc(id);
-                if loc.view.is_some() || !self.lasts(f, id) {
+                if loc.view().is_some() || !self.lasts(f, id) {
                     continue;
                 }
-                let pin = loc.pin.expect("it is a pin");
+                let pin = loc.pin().expect("it is a pin");
                 let meaning = Meaning {
                     storage: (LASTING, pin),
                     offset: 0,
@@ -269,7 +269,7 @@ impl<'a> Bytes<'a> {
     fn callee(&self, f: usize, index: u32) -> &'a crate::ir::Function {
         let function = self.function(f);
         let name = function.instructions()[index as usize]
-            .callee
+            .callee()
             .expect("a call");
         let callee = self.program.modules()[0].find_function(function.symbol(name));
         self.function(callee.expect("known"))

@@ -145,10 +145,10 @@ fn copied(function: &Function, skip: Option<usize>) -> Function {
     let specs: Vec<crate::ir::MemLocSpec<'_>> = (function.memloc_ids())
         .map(|id| {
             let loc = function.memloc(id);
-            let view = loc.view.map(|v| (v.parent, v.offset));
+            let view = loc.view().map(|v| (v.parent, v.offset));
             crate::ir::MemLocSpec {
                 name: function.memloc_name(id),
-                extent: Some(loc.extent),
+                extent: Some(function.extent(id)),
                 memory: if view.is_none() {
                     loc.memory
                 } else {
@@ -160,13 +160,13 @@ fn copied(function: &Function, skip: Option<usize>) -> Function {
                     Default::default()
                 },
                 usage: loc.usage,
-                align: loc.align,
-                address: if view.is_none() { loc.pin } else { None },
+                align: loc.align(),
+                address: if view.is_none() { loc.pin() } else { None },
                 view,
-                escapes: loc.escapes,
+                escapes: loc.escapes(),
                 remote: function.remote(id).cloned(),
                 reach: function.reach(id).to_vec(),
-                cookie: loc.cookie,
+                cookie: loc.cookie(),
             }
         })
         .collect();
@@ -197,9 +197,9 @@ fn copied(function: &Function, skip: Option<usize>) -> Function {
                 uses: &operands(function.uses(index)),
                 defs: &operands(function.defs(index)),
                 in_place: function.in_place(index),
-                callee: old.callee.map(|c| function.symbol(c)),
+                callee: old.callee().map(|c| function.symbol(c)),
                 args: &args,
-                id: old.id,
+                id: old.id(),
                 ..InstructionSpec::default()
             };
             copy.add_instruction(&spec).expect("as before");

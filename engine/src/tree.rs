@@ -33,7 +33,7 @@ use super::address::Address;
 use super::arrangement::{self, Arrangements};
 use super::gaps::{self, GapLists};
 use super::starts::Starts;
-use crate::place::timeline::Run;
+use crate::Run;
 
 /// Points of a leaf: the bits of a mask.
 const LEAF: u32 = 64;
@@ -166,7 +166,7 @@ impl<A: Address> Tree<A> {
     }
 
     /// Reads the leaves at the ends of runs and their covers; the result means nothing.
-    pub fn warm(&self, runs: impl Iterator<Item = Run>) -> u64 {
+    pub fn warm(&self, runs: &mut dyn Iterator<Item = Run>) -> u64 {
         // In two passes, so that the second waits for nothing that the first has not read.
         let mut leaves = [0; 64];
         let mut count = 0;

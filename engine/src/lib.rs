@@ -1,10 +1,14 @@
 //! The lowest free bytes over a life, and taking them: what first fit is made of.
 //!
+//! This crate is the one part of dramalloc in which every instruction counts, so it is compiled for
+//! speed where the rest is compiled for size. It knows points in time and addresses, and nothing of
+//! programs.
+//!
 //! This file turns bytes into *units*, the largest power of two in which everything of a problem is
 //! exact, and picks the width of addresses: 32 bits until something lies too high for them, then
-//! 64, in which nothing may end at `u64::MAX` itself. `tree` holds what is taken; it never looks at one location's neighbours, so that a placement
-//! takes microseconds however many are live at once, and finds exactly the address that looking at
-//! all of them would.
+//! 64, in which nothing may end at `u64::MAX` itself. `tree` holds what is taken; it never looks at
+//! one location's neighbours, so that a placement takes microseconds however many are live at once,
+//! and finds exactly the address that looking at all of them would.
 
 mod address;
 mod arena;
@@ -14,16 +18,25 @@ mod starts;
 mod tree;
 
 use address::Address;
-pub(crate) use starts::WithinPage;
+pub use starts::WithinPage;
 use starts::{All, Multiples};
 use tree::Tree;
 
-use super::timeline::Run;
-use super::{PAGE, Problem};
+/// How many bytes a page has. Sizes and starts are rounded to it in page mode. // P2
+pub const PAGE: u64 = 4096;
+
+/// A closed run of points, or of any other time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Run {
+    /// The first point.
+    pub first: u32,
+    /// The last point.
+    pub last: u32,
+}
 
 /// What a location asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Request {
+pub struct Request {
     /// Bytes; at least 1.
     pub size: u64,
     /// The start is a multiple of this; at least 1.
@@ -51,35 +64,9 @@ impl Request {
     }
 }
 
-/// The binary logarithm of the unit of a problem.
-///
-/// Sizes are multiples of the unit, and so is every start that an item may get: its alignment is a
-/// multiple of it, or divides it and all that a start can rest on is a multiple. So the range of a
-/// pin may be widened, and that of a window narrowed, to whole units without a difference.
-pub(crate) fn unit(problem: &Problem) -> u32 {
-    let mut all = problem.items.iter().fold(0, |all, item| all | item.size);
-    let unit_of_sizes = all.trailing_zeros();
-    let mut rests = false;
-    for item in &problem.items {
-        if item.align.is_power_of_two() && item.align.trailing_zeros() < unit_of_sizes {
-            rests = true;
-        } else {
-            all |= item.align;
-        }
-    }
-    if rests {
-        all |= problem.floor | PAGE; // Pages matter to straddling and to the collective region.
-        all |= problem.collective_limit.unwrap_or(0);
-        all |= problem.pins.iter().fold(0, |all, pin| all | pin.end);
-        all |= problem.regions.iter().fold(0, |all, r| all | r.base);
-    }
-    all |= problem.runtime_page; // Its borders are where a start comes to rest. // P7
-    all.trailing_zeros().min(63)
-}
-
 /// What is placed.
 #[derive(Clone, Debug)]
-pub(crate) struct Engine {
+pub struct Engine {
     unit: u32,
     tree: Width,
 }
@@ -152,7 +139,7 @@ impl Engine {
     }
 
     /// Reads what searches for these runs will read; the result means nothing.
-    pub fn warm(&self, runs: impl Iterator<Item = Run>) -> u64 {
+    pub fn warm(&self, runs: &mut dyn Iterator<Item = Run>) -> u64 {
         match &self.tree {
             Width::Narrow(tree) => tree.warm(runs),
             Width::Wide(tree) => tree.warm(runs),
@@ -317,31 +304,5 @@ mod tests {
             Ok(())
         })
         .budget_ms(1_500);
-    }
-
-    #[test]
-    fn the_unit_divides_whatever_a_start_can_rest_on() {
-        let problem = |sizes: &[u64], align: u64| {
-            let mut problem = Problem::default();
-            for &size in sizes {
-                crate::place::testing::add_item(&mut problem, size, &[(0, 0)]);
-                problem.items.last_mut().expect("just added").align = align;
-            }
-            problem
-        };
-        assert_eq!(unit(&problem(&[64, 192], 1)), 6);
-        assert_eq!(unit(&problem(&[64, 192], 3)), 0);
-        assert_eq!(unit(&problem(&[64, 192], 24)), 3);
-        assert_eq!(unit(&problem(&[64, 192], 128)), 6);
-        assert_eq!(unit(&Problem::default()), 63);
-        let mut paged = problem(&[64, 192], 64);
-        paged.runtime_page = 48 * 5;
-        assert_eq!(unit(&paged), 4);
-        let mut on_a_pin = problem(&[64, 192], 1);
-        crate::place::testing::add_pin(&mut on_a_pin, 3, 20, &[(0, 0)]);
-        assert_eq!(unit(&on_a_pin), 2);
-        let mut aligned = problem(&[64, 192], 64);
-        crate::place::testing::add_pin(&mut aligned, 3, 20, &[(0, 0)]);
-        assert_eq!(unit(&aligned), 6);
     }
 }

@@ -55,9 +55,12 @@ impl<A: Address> Starts<A> for Multiples {
 /// Multiples of an alignment from which `size`, at most a page, does not cross into the next
 /// page. // P3, P7
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WithinPage {
+pub struct WithinPage {
+    /// Bytes, or whatever is counted in.
     pub size: u64,
+    /// What a start is a multiple of.
     pub align: u64,
+    /// The distance between the borders.
     pub page: u64,
 }
 

@@ -94,7 +94,7 @@ pub(super) fn check_invariants<A: Address>(lists: &GapLists<A>, number: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::engine::starts::Multiples;
+    use crate::starts::Multiples;
 
     #[test]
     fn gaps_are_what_one_flag_per_address_leaves() {

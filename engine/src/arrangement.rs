@@ -146,7 +146,7 @@ pub(super) fn check_invariants<A: Address>(arrangements: &Arrangements<A>, numbe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::engine::starts::{All, Multiples};
+    use crate::starts::{All, Multiples};
 
     #[test]
     fn an_arrangement_is_what_one_mask_per_address_is() {
