@@ -7,7 +7,7 @@ use super::engines::reuse_across_engines;
 use super::frame::rounded;
 use super::joint::JointRun;
 use super::private::SpaceRun;
-use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Skipped, Space, Usage};
+use crate::ir::{Function, MemLocId, MemoryType, Module, Segment, Skipped, Space, Usage};
 use crate::plan::{
     FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
 };
@@ -25,7 +25,13 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
     for (m, module) in scene.modules.iter().enumerate() {
         let mut functions = Vec::new();
         for (f, function) in module.functions().iter().enumerate() {
-            let at = Place { planning, m, f };
+            let epochs = scene.epochs.runs(m, f);
+            let at = Place {
+                planning,
+                m,
+                f,
+                epochs: &epochs,
+            };
             let memlocs: Vec<_> = function.memloc_ids().map(|id| at.memloc(id)).collect();
             plan.needs_dependences |=
                 reuse_across_engines(function, &root_ranges(function, &memlocs));
@@ -69,26 +75,57 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
         Status::Feasible
     };
     plan.digest = shared_digest(planning);
-    plan.metrics = metrics(&plan, raw_bytes);
+    plan.metrics = metrics(&plan, |_, _| true, raw_bytes);
     plan
 }
 
-/// The metrics by name; the first two are 31 and 32 of the numbered ones. // X5
-fn metrics(plan: &Plan, raw_bytes: u64) -> BTreeMap<String, u64> {
+/// The figures of one space of one module of a plan, by name. // X5
+pub(crate) fn space_metrics(
+    plan: &Plan,
+    position: usize,
+    module: &Module,
+    space: Space,
+) -> BTreeMap<String, u64> {
+    let planned = &plan.modules[position];
+    let functions = planned.functions.iter().zip(module.functions());
+    let locs = functions.flat_map(|(planned, f)| planned.memlocs.iter().zip(f.memlocs()));
+    let placed = locs.filter(|(planned, loc)| {
+        let follows = (planned.owner.as_ref()).is_some_and(|o| o.core != module.core());
+        let here = planned.space == space && planned.address.is_some() && !follows;
+        here && loc.is_candidate(plan.options.usage_mask)
+    });
+    let raw_bytes = placed.fold(0u64, |sum, (_, loc)| sum.saturating_add(loc.bytes));
+    let core = Some(module.core());
+    let here = |of: Space, owner: Option<u32>| of == space && (owner.is_none() || owner == core);
+    metrics(plan, here, raw_bytes)
+}
+
+/// The metrics by name, of the spaces and cores that `of` picks; the first two are 31 and 32 of
+/// the numbered ones. // X5
+fn metrics(
+    plan: &Plan,
+    of: impl Fn(Space, Option<u32>) -> bool,
+    raw_bytes: u64,
+) -> BTreeMap<String, u64> {
+    let spaces = || plan.spaces.iter().filter(|s| of(s.space, s.core));
     let frames = || {
-        plan.modules
-            .iter()
-            .flat_map(|m| &m.functions)
-            .flat_map(|f| &f.spaces)
+        let functions = plan.modules.iter().flat_map(|m| {
+            let core = Some(m.core);
+            m.functions.iter().map(move |f| (core, f))
+        });
+        functions
+            .flat_map(|(core, f)| f.spaces.iter().map(move |s| (core, s)))
+            .filter(|&(core, s)| of(s.space, core))
+            .map(|(_, s)| s)
     };
     let regions = || frames().filter_map(|s| s.cc);
     BTreeMap::from([
-        (
-            "reserved_space".to_owned(),
-            plan.spaces.iter().map(|s| s.floor).sum(),
-        ),
+        ("reserved_space".to_owned(), spaces().map(|s| s.floor).sum()),
         ("raw_bytes_placed".to_owned(), raw_bytes),
-        ("hwm".to_owned(), plan.peak),
+        (
+            "hwm".to_owned(),
+            spaces().map(|s| s.peak).max().unwrap_or(0),
+        ),
         (
             "real_cc_buffer_size".to_owned(),
             regions().map(|cc| cc.real).max().unwrap_or(0),
@@ -187,6 +224,8 @@ struct Place<'p, 'a> {
     planning: &'p Planning<'a>,
     m: usize,
     f: usize,
+    /// When its instructions may run, as runs of neighbours that do so together.
+    epochs: &'p [(u32, u32, Segment)],
 }
 
 impl<'a> Place<'_, 'a> {
@@ -382,14 +421,13 @@ impl<'a> Place<'_, 'a> {
             return lives.then(|| (0, count - 1)).into_iter().collect();
         }
         let mut segments: Vec<(u32, u32)> = Vec::new();
-        for t in 0..count {
-            let runs = scene.epochs.on_axis(self.m, self.f, FlatIndex(t));
-            if runs.is_none_or(|at| scene.group_lives[group].iter().all(|s| !s.overlaps(at))) {
+        for &(first, last, at) in self.epochs {
+            if scene.group_lives[group].iter().all(|s| !s.overlaps(at)) {
                 continue;
             }
             match segments.last_mut() {
-                Some(run) if run.1 + 1 == t => run.1 = t,
-                _ => segments.push((t, t)),
+                Some(run) if run.1 + 1 == first => run.1 = last,
+                _ => segments.push((first, last)),
             }
         }
         segments

@@ -14,6 +14,8 @@ mod epochs;
 mod groups;
 mod split;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub use digest::{Agreed, digest};
@@ -22,5 +24,7 @@ pub(crate) use groups::home;
 pub use groups::{Fate, Group, Groups, Member, Predicate};
 pub use split::lnc_split;
 pub(crate) use sync::nothing_placed;
-pub use sync::{SyncReport, check_digests, sync_shared_allocations};
+pub use sync::{
+    Agreement, SyncReport, agree, check_digests, core_digests, sync_shared_allocations,
+};
 pub(crate) use timeline::Timeline;

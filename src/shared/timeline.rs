@@ -127,6 +127,25 @@ impl Timeline {
         Segment::new(at(range.first), at(range.last))
     }
 
+    /// When the instructions of an entry function may run, as runs of neighbours that do so
+    /// together: first and last flat index, closed. Empty for what is called.
+    pub(crate) fn runs(&self, module: usize, function: usize) -> Vec<(u32, u32, Segment)> {
+        let mut runs: Vec<(u32, u32, Segment)> = Vec::new();
+        let Some(start) = self.start(module, function) else {
+            return runs;
+        };
+        let ranges = &self.epochs[module][function].of_instruction;
+        for (t, range) in (0u32..).zip(ranges) {
+            let at = |epoch: u32| FlatIndex(start + epoch);
+            let at = Segment::new(at(range.first), at(range.last)).expect("first before last");
+            match runs.last_mut() {
+                Some(run) if run.2 == at => run.1 = t,
+                _ => runs.push((t, t, at)),
+            }
+        }
+        runs
+    }
+
     /// The first epoch of an entry function on the axis; `None` for what is called.
     pub(crate) fn start(&self, module: usize, function: usize) -> Option<u32> {
         let on = |stretch: &&Stretch| stretch.functions[module] == Some(function);

@@ -5,13 +5,15 @@
 //! beside it (`scope`), holds every location against its own rules (`locations`), every two
 //! against each other (`overlap`, on the sweep of `sweep`) and the plan's figures against its own
 //! (`figures`, `bound`). Nothing here is quadratic: a plan of a million locations is verified in
-//! about the time it takes to read. [`verify_raw`] does the same for rows without a program.
+//! about the time it takes to read. [`verify_raw`] does the same for rows without a program;
+//! [`lnc_verify`] looks at what the modules themselves have stored, without a plan.
 //!
 //! Violations are data: all of them are found, many of one kind become a total.
 
 mod accesses;
 mod bound;
 mod calls;
+mod cores;
 mod epochs;
 mod figures;
 mod findings;
@@ -36,6 +38,7 @@ use groups::Groups;
 use locations::{Floors, Layout};
 use scope::Scope;
 
+pub use cores::lnc_verify;
 pub use findings::{REPORTED_PER_KIND, Violation};
 pub use groups::Predicate;
 pub use raw::{verify_raw, verify_raw_plan};
