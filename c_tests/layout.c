@@ -273,13 +273,15 @@ AT(dram_problem, labels, 56);
 AT(dram_problem, regions, 64);
 AT(dram_problem, region_count, 72);
 
-_Static_assert(sizeof(dram_problem_result) == 40, "dram_problem_result");
+_Static_assert(sizeof(dram_problem_result) == 56, "dram_problem_result");
 AT(dram_problem_result, struct_size, 0);
 AT(dram_problem_result, peak, 8);
 AT(dram_problem_result, bound, 16);
 AT(dram_problem_result, floor, 24);
 AT(dram_problem_result, status, 32);
-AT(dram_problem_result, reserved, 36);
+AT(dram_problem_result, straddler_count, 36);
+AT(dram_problem_result, runtime_pages, 40);
+AT(dram_problem_result, private_bytes, 48);
 
 _Static_assert(sizeof(dram_dependence) == 24, "dram_dependence");
 AT(dram_dependence, from, 0);
@@ -289,7 +291,7 @@ AT(dram_dependence, distance, 12);
 AT(dram_dependence, header, 16);
 AT(dram_dependence, reserved, 20);
 
-_Static_assert(sizeof(dram_hbm_usage) == 96, "dram_hbm_usage");
+_Static_assert(sizeof(dram_hbm_usage) == 104, "dram_hbm_usage");
 AT(dram_hbm_usage, struct_size, 0);
 AT(dram_hbm_usage, needed, 8);
 AT(dram_hbm_usage, capacity, 16);
@@ -304,6 +306,19 @@ AT(dram_hbm_usage, function, 80);
 AT(dram_hbm_usage, instruction, 84);
 AT(dram_hbm_usage, verdict, 88);
 AT(dram_hbm_usage, reserved, 92);
+AT(dram_hbm_usage, copies, 96);
+
+_Static_assert(sizeof(dram_straddler) == 72, "dram_straddler");
+AT(dram_straddler, struct_size, 0);
+AT(dram_straddler, function, 8);
+AT(dram_straddler, name, 24);
+AT(dram_straddler, address, 40);
+AT(dram_straddler, bytes, 48);
+AT(dram_straddler, core, 56);
+AT(dram_straddler, space, 60);
+AT(dram_straddler, pinned, 64);
+AT(dram_straddler, reserved, 68);
+
 AT(dram_api, struct_size, 0);
 AT(dram_api, abi_major, 8);
 AT(dram_api, abi_minor, 12);
@@ -322,21 +337,22 @@ AT(dram_edge, distance, 60);
 AT(dram_edge, header, 64);
 AT(dram_edge, reserved, 68);
 
-_Static_assert(sizeof(dram_live_size) == 48, "dram_live_size");
+_Static_assert(sizeof(dram_live_size) == 56, "dram_live_size");
 AT(dram_live_size, input_output, 0);
 AT(dram_live_size, weights, 8);
 AT(dram_live_size, private_bytes, 16);
 AT(dram_live_size, shared, 24);
 AT(dram_live_size, collective, 32);
 AT(dram_live_size, extra, 40);
+AT(dram_live_size, copies, 48);
 
-_Static_assert(sizeof(dram_pressure) == 72, "dram_pressure");
+_Static_assert(sizeof(dram_pressure) == 80, "dram_pressure");
 AT(dram_pressure, struct_size, 0);
 AT(dram_pressure, live, 8);
-AT(dram_pressure, core, 56);
-AT(dram_pressure, function, 60);
-AT(dram_pressure, instruction, 64);
-AT(dram_pressure, reserved, 68);
+AT(dram_pressure, core, 64);
+AT(dram_pressure, function, 68);
+AT(dram_pressure, instruction, 72);
+AT(dram_pressure, reserved, 76);
 
 _Static_assert(sizeof(dram_sync_info) == 64, "dram_sync_info");
 AT(dram_sync_info, struct_size, 0);
@@ -477,5 +493,6 @@ _Static_assert(sizeof(dram_status) == 4, "dram_status is returned in 32 bits");
 int dram_layout_test(const dram_api *api);
 int dram_layout_test(const dram_api *api) {
   return api->program_plan == dram_program_plan && api->version == dram_version &&
-         api->pipeline_run == dram_pipeline_run && DRAM_API_HAS(api, run_free);
+         api->pipeline_run == dram_pipeline_run && DRAM_API_HAS(api, plan_straddler) &&
+         DRAM_API_HAS(api, run_free);
 }

@@ -246,7 +246,8 @@ enum dram_geometry
    */
   DRAM_GEOMETRY_SPLIT = 0,
   /**
-   * One address range per core.
+   * One address range per core for its local and its shared locations; shared ones come first,
+   * each free on the cores that it reaches. Debug locations stay apart.
    */
   DRAM_GEOMETRY_UNIFIED = 1,
 };
@@ -986,7 +987,9 @@ typedef struct dram_options {
    */
   int64_t cc_limit;
   /**
-   * The runtime page in MiB. 0: off.
+   * The page in which the runtime hands out memory, in MiB. A location that reaches from one
+   * page into the next costs a copy of its size on top, which is avoided first, the height
+   * second. 0: off.
    */
   uint64_t runtime_page;
   /**
@@ -1187,6 +1190,10 @@ typedef struct dram_hbm_usage {
    * Always 0.
    */
   uint32_t reserved;
+  /**
+   * The copies of what straddles a page of the runtime.
+   */
+  uint64_t copies;
 } dram_hbm_usage;
 
 /**
@@ -1308,7 +1315,9 @@ typedef struct dram_memloc_desc {
    */
   struct dram_str remote_name;
   /**
-   * The cores that reach it; none: not said. Read during the call only.
+   * The cores that reach it, beside those that are linked; none: not said. A shared location
+   * that says so stays shared whoever uses it, and in unified geometry its bytes are free on
+   * all of these cores. Read during the call only.
    */
   const uint32_t *reach;
   /**
@@ -1690,6 +1699,49 @@ typedef struct dram_space_info {
 } dram_space_info;
 
 /**
+ * A memory location that straddles a page of the runtime, so that the device holds a copy of its
+ * bytes on top. Text is borrowed until the plan is freed.
+ */
+typedef struct dram_straddler {
+  /**
+   * Set by the caller: `sizeof(dram_straddler)`.
+   */
+  size_t struct_size;
+  /**
+   * The function's name.
+   */
+  struct dram_str function;
+  /**
+   * The location's name there; `#` and its number for one without.
+   */
+  struct dram_str name;
+  /**
+   * Its address in bytes.
+   */
+  uint64_t address;
+  /**
+   * The bytes of the copy.
+   */
+  uint64_t bytes;
+  /**
+   * Its core; a shared location is listed once, where its owner is.
+   */
+  uint32_t core;
+  /**
+   * A `dram_space`: the final one.
+   */
+  uint32_t space;
+  /**
+   * 1 if the host gave the address; else 0.
+   */
+  uint32_t pinned;
+  /**
+   * Always 0.
+   */
+  uint32_t reserved;
+} dram_straddler;
+
+/**
  * What became of one memory location. Text is borrowed until the plan is freed.
  */
 typedef struct dram_plan_memloc {
@@ -1906,6 +1958,10 @@ typedef struct dram_live_size {
    * What the host has added.
    */
   uint64_t extra;
+  /**
+   * Copies of what straddles a page of the runtime.
+   */
+  uint64_t copies;
 } dram_live_size;
 
 /**
@@ -2171,7 +2227,7 @@ typedef struct dram_problem_result {
    */
   uint64_t peak;
   /**
-   * No placement has a lower peak.
+   * No placement has a lower peak; with a runtime page: none with as few private bytes.
    */
   uint64_t bound;
   /**
@@ -2183,9 +2239,18 @@ typedef struct dram_problem_result {
    */
   uint32_t status;
   /**
-   * Always 0.
+   * How many buffers straddle a page of the runtime; 0 if `runtime_page` is off.
    */
-  uint32_t reserved;
+  uint32_t straddler_count;
+  /**
+   * Pages of the runtime that the buffers reach into, pinned ones included.
+   */
+  uint64_t runtime_pages;
+  /**
+   * Bytes of the copies that straddling costs: a buffer straddles a page of `p` bytes if
+   * `offset % p + size > p`, and then costs its size once more.
+   */
+  uint64_t private_bytes;
 } dram_problem_result;
 
 /**
@@ -2676,6 +2741,13 @@ typedef struct dram_api {
    * `dram_interval_tree_free`.
    */
   dram_status (*interval_tree_free)(struct dram_interval_tree *tree);
+  /**
+   * `dram_plan_straddler`.
+   */
+  dram_status (*plan_straddler)(const struct dram_plan *plan,
+                                uint32_t position,
+                                struct dram_straddler *straddler_out,
+                                struct dram_error **error);
   /**
    * `dram_module_lnc_split`.
    */
@@ -3407,7 +3479,25 @@ dram_status dram_plan_note(const struct dram_plan *plan,
                            struct dram_error **error);
 
 /**
+ * Straddler number `position` of a plan: a location that costs a copy because it reaches from one
+ * page of the runtime into the next. Past the last one `DRAM_STATUS_OUT_OF_RANGE`, and so for each
+ * if `runtime_page` was off; the metric `runtime_straddlers` has their number.
+ *
+ * `straddler_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+ */
+dram_status dram_plan_straddler(const struct dram_plan *plan,
+                                uint32_t position,
+                                struct dram_straddler *straddler_out,
+                                struct dram_error **error);
+
+/**
  * A metric of a plan by its name; `DRAM_STATUS_NOT_FOUND` if it has none of that name.
+ *
+ * Always there: `reserved_space`, `raw_bytes_placed`, `hwm`, `real_cc_buffer_size`,
+ * `allreduce_dram_hwm`. With a runtime page also `runtime_pages`, the pages of all spaces, pins
+ * included; `runtime_private_bytes`, the copies of everything that straddles one;
+ * `runtime_unavoidable_bytes`, of them those of pins and of what no page holds; and
+ * `runtime_straddlers`, how many straddle.
  */
 dram_status dram_plan_metric(const struct dram_plan *plan,
                              struct dram_str name,

@@ -451,6 +451,12 @@ struct MemLoc : dram_memloc_desc {
     bank = its_bank;
     return *this;
   }
+  /// Says which cores reach it, beside those that are linked; the list is borrowed.
+  MemLoc &reached_by(Span<const std::uint32_t> cores) noexcept {
+    reach = cores.data();
+    reach_count = cores.size();
+    return *this;
+  }
 };
 
 /// All bytes of a location, as an operand.
@@ -617,6 +623,10 @@ class Plan {
     Status status = detail::call(api(), &dram_api::plan_note, get(), position, &note);
     if (!status) return status;
     return view(note);
+  }
+  /// A location that straddles a page of the runtime; text borrowed from the plan.
+  Result<dram_straddler> straddler(std::uint32_t position) const {
+    return detail::get(api(), &dram_api::plan_straddler, sized<dram_straddler>(), get(), position);
   }
   Result<std::uint64_t> metric(std::string_view name) const {
     return detail::get(api(), &dram_api::plan_metric, std::uint64_t{0}, get(), str(name));

@@ -52,7 +52,7 @@ pub use place::{
 };
 pub use plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,
-    ModulePlan, Owner, Plan, Site, SpacePlan, Status,
+    ModulePlan, Owner, Plan, Site, SpacePlan, Status, Straddler,
 };
 pub use planner::{Rotation, apply, apply_module, apply_space, plan, plan_module, plan_space};
 pub use raw::{RawPlan, RawProblem, solve_raw};

@@ -157,6 +157,11 @@ impl Options {
         self.capacity.or(self.preset.capacity())
     }
 
+    /// Bytes of the runtime page; 0: off. // P7
+    pub fn runtime_page_bytes(&self) -> u64 {
+        self.runtime_page << 20 // `Options::validate` bounds it.
+    }
+
     /// Refuses what no run could honour.
     pub fn validate(&self) -> Result<()> {
         if self.align.is_some_and(|align| !align.is_power_of_two()) {
@@ -166,6 +171,12 @@ impl Options {
             return Err(Error::invalid(
                 "cc_limit",
                 "is -1, 0 or a number of MiB below 2^43",
+            ));
+        }
+        if self.runtime_page > u64::MAX >> 20 {
+            return Err(Error::invalid(
+                "runtime_page",
+                "is a number of MiB below 2^44",
             ));
         }
         if self.shared_mib_per_core > u64::MAX >> 20 {
@@ -244,6 +255,13 @@ mod tests {
                 "cc_limit",
                 Options {
                     cc_limit: -2,
+                    ..Options::default()
+                },
+            ),
+            (
+                "runtime page",
+                Options {
+                    runtime_page: 1 << 44,
                     ..Options::default()
                 },
             ),

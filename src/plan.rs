@@ -49,6 +49,8 @@ pub struct Plan {
     pub modules: Vec<ModulePlan>,
     /// The ordering that re-used bytes and values need; `None` if it was not asked for. // D1
     pub dependences: Option<Vec<Dependence>>,
+    /// What straddles a page of the runtime; `None` if the option is off. // P7
+    pub straddlers: Option<Vec<Straddler>>,
     /// Figures by name.
     pub metrics: BTreeMap<String, u64>,
     /// What a person should know: ineligible pairs, collective locations outside the region, ...
@@ -150,6 +152,26 @@ pub struct Owner {
     pub core: u32,
     /// The location's name there.
     pub name: String,
+}
+
+/// A location that reaches from one page of the runtime into the next, so that the device holds a
+/// copy of its bytes on top. // P7
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Straddler {
+    /// Its core; a shared location counts once, where its owner is.
+    pub core: u32,
+    /// The function's name.
+    pub function: String,
+    /// The location's name there.
+    pub name: String,
+    /// Its final space.
+    pub space: Space,
+    /// Its address in bytes.
+    pub address: u64,
+    /// The bytes of the copy: as placed, exact for a pin.
+    pub bytes: u64,
+    /// The host gave the address.
+    pub pinned: bool,
 }
 
 closed_set! {

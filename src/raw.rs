@@ -38,12 +38,18 @@ pub struct RawPlan {
     pub offsets: Vec<u64>,
     /// One past the highest byte placed, pins excluded; the floor if nothing was.
     pub peak: u64,
-    /// No placement has a lower peak.
+    /// No placement has a lower peak; with a runtime page: none with as few private bytes.
     pub bound: u64,
     /// Nothing was placed below.
     pub floor: u64,
-    /// Whether the peak is proven.
+    /// Whether the peak is proven; with a runtime page also that no other row need straddle less.
     pub status: Status,
+    /// Pages of the runtime that the rows reach into, pins included; 0 if the option is off. // P7
+    pub runtime_pages: u64,
+    /// Bytes of the copies that straddling costs. // P7
+    pub private_bytes: u64,
+    /// The rows that straddle a page of the runtime, ascending, pins among them. // P7
+    pub straddlers: Vec<u32>,
 }
 
 impl RawProblem {
@@ -140,7 +146,8 @@ impl RawProblem {
 
 /// Places a raw problem: exact bytes, pins as obstacles (`floor: holes`) or below everything.
 ///
-/// Of the options it reads `strategy`, `capacity`, `preset`, `budget_*`, `floor` and `align`.
+/// Of the options it reads `strategy`, `capacity`, `preset`, `budget_*`, `floor`, `align` and
+/// `runtime_page`.
 /// A row of no bytes lies at the floor, a row without a life at 0.
 pub fn solve_raw(
     raw: &RawProblem,
@@ -171,14 +178,35 @@ pub fn solve_raw(
     for (&row, &offset) in ranked.rows.iter().zip(&solved.placement.offsets) {
         offsets[row as usize] = offset;
     }
-    let (peak, bound, status) = (solved.placement.peak, solved.bound, solved.status);
-    Ok(RawPlan {
+    let mut plan = RawPlan {
         offsets,
-        peak,
-        bound,
+        peak: solved.placement.peak,
+        bound: solved.bound,
         floor,
-        status,
-    })
+        status: solved.status,
+        ..RawPlan::default()
+    };
+    if options.runtime_page > 0 {
+        add_runtime_pages(&mut plan, raw, options.runtime_page_bytes());
+    }
+    Ok(plan)
+}
+
+/// What the plan costs a runtime with pages of so many bytes. // P7
+fn add_runtime_pages(plan: &mut RawPlan, raw: &RawProblem, page: u64) {
+    for row in 0..raw.len() {
+        let (start, size) = (plan.offsets[row], raw.sizes[row]);
+        let is_live = raw.segments_of(row).iter().any(|s| s.0 < s.1);
+        if size == 0 || !is_live {
+            continue; // It has no bytes at any time.
+        }
+        let end = start.saturating_add(size);
+        plan.runtime_pages = plan.runtime_pages.max(end.div_ceil(page));
+        if place::straddles(start, size, page) {
+            plan.private_bytes = plan.private_bytes.saturating_add(size);
+            plan.straddlers.push(row as u32);
+        }
+    }
 }
 
 /// A raw problem with its times and rows ranked.
@@ -234,6 +262,7 @@ impl Ranked {
         let mut problem = Problem {
             ceiling: options.core_capacity().unwrap_or(u64::MAX),
             regions: raw.regions.clone(),
+            runtime_page: options.runtime_page_bytes(),
             granule: 1,
             ..Problem::default()
         };

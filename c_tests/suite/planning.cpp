@@ -110,6 +110,35 @@ TEST(Planning, SharedLocationsHaveOneAddressOnAllCores) {
   EXPECT_EQ(program.verify(*plan)->count().value(), 0u);
 }
 
+TEST(Planning, InUnifiedGeometryASharedLocationIsFreeOnTheCoresItReaches) {
+  dram::Context context = dram::Context::create(api()).value();
+  dram::Program program = context.new_program("reach").value();
+  std::vector<dram::Function> mains;
+  std::vector<std::uint32_t> first;
+  const std::vector<std::uint32_t> reach{1};
+  for (std::uint32_t core = 0; core < 3; ++core) {
+    auto main = program.add_module("m" + std::to_string(core), core)->add_function("main").value();
+    dram::MemLoc loc(core == 0 ? "s" : "own", core == 0 ? 65536 : 4096);
+    if (core == 0) {
+      loc.space = DRAM_SPACE_SHARED;
+      loc.reached_by(reach);
+    }
+    first.push_back(main.add_memloc(loc).value());
+    (void)main.add_instruction({"write", {}, {dram::whole(first[core])}}).value();
+    (void)main.add_instruction({"read", {dram::whole(first[core])}}).value();
+    mains.push_back(main);
+  }
+  dram::Options options;
+  options.geometry = DRAM_GEOMETRY_UNIFIED;
+  auto plan = program.plan(options);
+  DRAM_OK(plan.status());
+  EXPECT_EQ(program.verify(*plan)->count().value(), 0u);
+  DRAM_OK(program.apply(*plan));
+  EXPECT_EQ(mains[0].address(first[0]).value(), 0u);
+  EXPECT_EQ(mains[1].address(first[1]).value(), 65536u);
+  EXPECT_EQ(mains[2].address(first[2]).value(), 0u);
+}
+
 TEST(Planning, ProgressIsToldAndCancelIsSticky) {
   Fixture f;
   for (int i = 0; i < 50; ++i) suite::written_and_read(f.main, "a" + std::to_string(i), 4096);
@@ -157,4 +186,28 @@ TEST(Planning, TheLoadOfAFunctionIsToldPerInstruction) {
   auto plan = f.program.plan();
   DRAM_OK(plan.status());
   EXPECT_EQ(plan->load(f.main).value(), (std::vector<std::uint64_t>{4096, 4096, 8192, 8192}));
+}
+
+TEST(Planning, WhatStraddlesARuntimePageIsListed) {
+  Fixture f;
+  const std::uint64_t bytes = 3u << 18;
+  const auto a = f.main.add_memloc(dram::MemLoc("a", bytes)).value();
+  const auto b = f.main.add_memloc(dram::MemLoc("b", bytes)).value();
+  (void)f.main.add_instruction({"write", {}, {dram::whole(a), dram::whole(b)}}).value();
+  (void)f.main.add_instruction({"read", {dram::whole(a), dram::whole(b)}}).value();
+  dram::Options options;
+  options.runtime_page = 1;
+  auto roomy = f.program.plan(options);
+  DRAM_OK(roomy.status());
+  EXPECT_EQ(roomy->metric("runtime_private_bytes").value(), 0u);
+  EXPECT_EQ(roomy->straddler(0).status().code(), DRAM_STATUS_OUT_OF_RANGE);
+  options.capacity = 2 * bytes;
+  auto tight = f.program.plan(options);
+  DRAM_OK(tight.status());
+  EXPECT_EQ(tight->metric("runtime_pages").value(), 2u);
+  EXPECT_EQ(tight->metric("runtime_private_bytes").value(), bytes);
+  EXPECT_EQ(tight->straddler(0).value().bytes, bytes);
+  EXPECT_EQ(dram::view(tight->straddler(0).value().function), "main");
+  EXPECT_EQ(f.program.hbm_usage(*tight, 0).value().copies, bytes);
+  EXPECT_EQ(f.program.verify(*tight)->count().value(), 0u);
 }

@@ -68,7 +68,7 @@ pub struct DepsArgs {
 /// `dramalloc verify`.
 #[derive(clap::Args)]
 pub struct VerifyArgs {
-    /// Also run the program by location and by address and compare every value.
+    /// Also run the program by location and by address, and compare every value and the order.
     #[arg(long)]
     pub deep: bool,
     /// The program (JSON) or raw problem (CSV); - is stdin.
@@ -155,7 +155,7 @@ pub struct OptionArgs {
     /// Start the other locations at the real end of the collective region.
     #[arg(long, action = ArgAction::SetTrue)]
     trim_cc: bool,
-    /// The runtime's page in MiB; 0: off [default: 0].
+    /// The runtime's page in MiB, which locations avoid to straddle; 0: off [default: 0].
     #[arg(long, value_name = "MIB")]
     runtime_page: Option<u64>,
     /// Give each space addresses of its own (split), or one range per core (unified) [default: split].
@@ -194,16 +194,6 @@ impl OptionArgs {
                 .unwrap_or(default.shared_mib_per_core),
             ..default
         }
-    }
-
-    /// An option that this version would not honour, if one was typed.
-    pub fn unsupported(&self) -> Option<&'static str> {
-        if self.geometry == Some(Geometry::Unified) {
-            return Some("--geometry unified");
-        }
-        self.runtime_page
-            .is_some_and(|mib| mib > 0)
-            .then_some("--runtime-page")
     }
 
     /// Whether anything was typed.

@@ -44,6 +44,7 @@ pub fn add(program: &Program, plan: &mut Plan) -> Result<(), Error> {
         for (function, planned) in module.functions().iter().zip(&planned.functions) {
             let layout =
                 Layout::of_plan(function, planned).map_err(|e| e.on_core(module.core()))?;
+            let layout = layout.in_geometry(plan.options.geometry);
             let edges = depend::dependences(function, &layout);
             all.extend(depend::named(&edges, module.core(), function));
         }

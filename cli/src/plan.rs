@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use dramalloc::format::{self, CsvFile};
 use dramalloc::verify::{Violation, verify, verify_raw_plan};
-use dramalloc::{Control, Floor, Options, Plan, Progress, Status};
+use dramalloc::{Control, Floor, Options, Plan, Progress, RawPlan, RawProblem, Status};
 
 use crate::args::{PlanArgs, Talk};
 use crate::deps;
@@ -18,11 +18,6 @@ use crate::progress::Bar;
 
 /// Runs the subcommand.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
-    if let Some(option) = args.options.unsupported() {
-        return Err(Failure::Bad(format!(
-            "{option} is not supported in this version"
-        )));
-    }
     let mut clock = Stages::new(&args.talk);
     let input = input::read(&args.file)?;
     let result = if input.is_json() {
@@ -76,6 +71,11 @@ fn summarise(plan: &Plan, verbose: bool) {
         "plan",
         &verdict(plan.peak, plan.lower_bound, floor, plan.status),
     );
+    if let Some(pages) = plan.metrics.get("runtime_pages") {
+        let private = plan.metrics.get("runtime_private_bytes").unwrap_or(&0);
+        let line = format!("{pages} runtime pages and {private} private bytes");
+        tell("plan", &line);
+    }
     if verbose {
         for s in &plan.spaces {
             let whose = s
@@ -127,12 +127,30 @@ fn plan_raw(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8
     clock.stage("verify");
     if !args.talk.quiet {
         tell("plan", &verdict(plan.peak, plan.bound, 0, plan.status));
+        if options.runtime_page > 0 {
+            say_straddlers(problem, &plan);
+        }
         say_notes(file.notes());
     }
     let mut bytes = Vec::new();
     file.write(&plan.offsets, &mut bytes)
         .expect("memory takes every write");
     Ok(bytes)
+}
+
+/// What a plan of rows costs a runtime with pages.
+fn say_straddlers(problem: &RawProblem, plan: &RawPlan) {
+    let (pages, private) = (plan.runtime_pages, plan.private_bytes);
+    let line = format!("{pages} runtime pages and {private} private bytes");
+    tell("plan", &line);
+    for &row in plan.straddlers.iter().take(MOST_LINES) {
+        let label = problem.label(row as usize);
+        tell("note", &format!("{label} straddles a runtime page"));
+    }
+    let more = plan.straddlers.len().saturating_sub(MOST_LINES);
+    if more > 0 {
+        tell("note", &format!("{more} more straddle a runtime page"));
+    }
 }
 
 /// Runs the library with a clock, a deadline and a bar.

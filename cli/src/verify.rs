@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use dramalloc::format::{self, CsvFile};
-use dramalloc::verify::{Violation, verify, verify_raw};
-use dramalloc::{Error, Fault, Floor};
+use dramalloc::verify::{Violation, verify, verify_deep, verify_raw};
+use dramalloc::{Error, Floor};
 
 use crate::args::VerifyArgs;
 use crate::failure::{Failure, tell};
@@ -13,10 +13,6 @@ use crate::output;
 
 /// Runs the subcommand.
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
-    if args.deep {
-        let error = Error::from(Fault::Unimplemented("--deep"));
-        return Err(Failure::Bad(error.to_string()));
-    }
     if is_standard(&args.program) && is_standard(&args.plan) {
         return Err(Failure::Bad(
             "only one of the two files can be stdin".to_owned(),
@@ -28,8 +24,12 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             let line = "a program's plan carries its own options; they are typed for a CSV alone";
             return Err(Failure::Bad(line.to_owned()));
         }
-        program(&subject, &plan)?
+        program(&subject, &plan, args)?
     } else {
+        if args.deep {
+            let line = "--deep runs instructions, and a CSV has none";
+            return Err(Failure::Bad(line.to_owned()));
+        }
         raw(&subject, &plan, args)?
     };
     let mut lines = String::new();
@@ -55,7 +55,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
 /// The violations, and what was looked at.
 type Verdict = (Vec<Violation>, String);
 
-fn program(subject: &Input, plan: &Input) -> Result<Verdict, Failure> {
+fn program(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, Failure> {
     let failed = |file: &Input| {
         let name = file.name.clone();
         move |e: Error| Failure::library(&name, &e)
@@ -63,13 +63,25 @@ fn program(subject: &Input, plan: &Input) -> Result<Verdict, Failure> {
     let program = format::read_program(&subject.bytes).map_err(failed(subject))?;
     let plan = format::read_plan(&plan.bytes).map_err(failed(plan))?;
     let functions = || program.modules().iter().flat_map(|m| m.functions());
-    let verified = format!(
+    let mut verified = format!(
         "{} locations in {} functions on {} cores",
         functions().map(|f| f.memlocs().len()).sum::<usize>(),
         functions().count(),
         program.modules().len()
     );
-    Ok((verify(&program, &plan), verified))
+    let mut violations = verify(&program, &plan);
+    if args.deep {
+        let deep = verify_deep(&program, &plan, None);
+        violations.extend(deep.violations);
+        verified += &format!(", {} instructions run", deep.executed);
+        if !args.talk.quiet {
+            let warnings = deep.warnings.iter().map(Violation::to_string);
+            warnings
+                .chain(deep.notes)
+                .for_each(|line| tell("verify", &line));
+        }
+    }
+    Ok((violations, verified))
 }
 
 fn raw(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, Failure> {

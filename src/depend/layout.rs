@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Function, MemLocId, Space};
+use crate::options::Geometry;
 use crate::plan::FunctionPlan;
 
 /// The place of every root of one function.
@@ -111,10 +112,13 @@ impl Layout {
         self.idle.binary_search(&index).is_err() // Idle.
     }
 
-    /// The same with one range of addresses for all spaces. // M7
-    pub fn unified(mut self) -> Layout {
+    /// The same where spaces have addresses as a geometry says: in a unified one, shared bytes are
+    /// local bytes. // M7
+    pub fn in_geometry(mut self, geometry: Geometry) -> Layout {
         for (space, _) in self.places.iter_mut().flatten() {
-            *space = Space::Local;
+            if geometry == Geometry::Unified && *space == Space::Shared {
+                *space = Space::Local;
+            }
         }
         self
     }

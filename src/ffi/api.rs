@@ -485,6 +485,13 @@ pub struct dram_api {
     ) -> dram_status,
     /// `dram_interval_tree_free`.
     pub interval_tree_free: unsafe extern "C" fn(tree: *mut dram_interval_tree) -> dram_status,
+    /// `dram_plan_straddler`.
+    pub plan_straddler: unsafe extern "C" fn(
+        plan: *const dram_plan,
+        position: u32,
+        straddler_out: *mut dram_straddler,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
     /// `dram_module_lnc_split`.
     pub module_lnc_split: unsafe extern "C" fn(
         module: *mut dram_module,
@@ -727,6 +734,7 @@ static API: dram_api = dram_api {
     interval_tree_overlaps: dram_interval_tree_overlaps,
     interval_tree_overlaps_with_interval: dram_interval_tree_overlaps_with_interval,
     interval_tree_free: dram_interval_tree_free,
+    plan_straddler: dram_plan_straddler,
     module_lnc_split: dram_module_lnc_split,
     function_elided: dram_function_elided,
     plan_edge_count: dram_plan_edge_count,

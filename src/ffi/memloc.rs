@@ -113,7 +113,9 @@ pub struct dram_memloc_desc {
     pub cookie: u64,
     /// With the flag `DRAM_MEMLOC_FLAG_REMOTE`: the name of the location it follows. Else empty.
     pub remote_name: dram_str,
-    /// The cores that reach it; none: not said. Read during the call only.
+    /// The cores that reach it, beside those that are linked; none: not said. A shared location
+    /// that says so stays shared whoever uses it, and in unified geometry its bytes are free on
+    /// all of these cores. Read during the call only.
     pub reach: *const u32,
     /// How many cores reach it.
     pub reach_count: usize,

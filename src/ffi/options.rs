@@ -42,7 +42,8 @@ pub enum dram_floor {
 pub enum dram_geometry {
     /// Each space has addresses of its own.
     Split = 0,
-    /// One address range per core.
+    /// One address range per core for its local and its shared locations; shared ones come first,
+    /// each free on the cores that it reaches. Debug locations stay apart.
     Unified = 1,
 }
 
@@ -107,7 +108,9 @@ pub struct dram_options {
     pub align: u64,
     /// MiB of the collective region (`allreduce_buffer_size`), or a `dram_cc_limit`; 0 is 500.
     pub cc_limit: i64,
-    /// The runtime page in MiB. 0: off.
+    /// The page in which the runtime hands out memory, in MiB. A location that reaches from one
+    /// page into the next costs a copy of its size on top, which is avoided first, the height
+    /// second. 0: off.
     pub runtime_page: u64,
     /// The slab of each core in shared mode, in MiB. 0: off.
     pub shared_mib_per_core: u64,

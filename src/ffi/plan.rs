@@ -210,6 +210,36 @@ unsafe impl Versioned for dram_plan_memloc {
     const FIRST_SIZE: usize = 96;
 }
 
+/// A memory location that straddles a page of the runtime, so that the device holds a copy of its
+/// bytes on top. Text is borrowed until the plan is freed.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dram_straddler {
+    /// Set by the caller: `sizeof(dram_straddler)`.
+    pub struct_size: usize,
+    /// The function's name.
+    pub function: dram_str,
+    /// The location's name there; `#` and its number for one without.
+    pub name: dram_str,
+    /// Its address in bytes.
+    pub address: u64,
+    /// The bytes of the copy.
+    pub bytes: u64,
+    /// Its core; a shared location is listed once, where its owner is.
+    pub core: u32,
+    /// A `dram_space`: the final one.
+    pub space: u32,
+    /// 1 if the host gave the address; else 0.
+    pub pinned: u32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+// SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
+unsafe impl Versioned for dram_straddler {
+    const FIRST_SIZE: usize = 72;
+}
+
 /// Why one instruction waits for another; the first is the strongest.
 #[repr(u32)]
 #[derive(Clone, Copy)]
@@ -324,6 +354,8 @@ pub struct dram_hbm_usage {
     pub verdict: u32,
     /// Always 0.
     pub reserved: u32,
+    /// The copies of what straddles a page of the runtime.
+    pub copies: u64,
 }
 
 // SAFETY: integers, without padding (asserted in `layout`).
@@ -473,7 +505,48 @@ pub unsafe extern "C" fn dram_plan_note(
     unsafe { boundary(error, body) }
 }
 
+/// Straddler number `position` of a plan: a location that costs a copy because it reaches from one
+/// page of the runtime into the next. Past the last one `DRAM_STATUS_OUT_OF_RANGE`, and so for each
+/// if `runtime_page` was off; the metric `runtime_straddlers` has their number.
+///
+/// `straddler_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_straddler(
+    plan: *const dram_plan,
+    position: u32,
+    straddler_out: *mut dram_straddler,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let straddler_out = unsafe { OutStruct::new(straddler_out, "straddler_out")? };
+        let plan = call.get(plan, "plan")?;
+        let straddlers = plan.plan.straddlers.as_deref().unwrap_or(&[]);
+        let straddler = at(straddlers, position.into(), "straddler")?;
+        straddler_out.set(dram_straddler {
+            struct_size: 0,
+            function: dram_str::of(&straddler.function),
+            name: dram_str::of(&straddler.name),
+            address: straddler.address,
+            bytes: straddler.bytes,
+            core: straddler.core,
+            space: straddler.space as u32,
+            pinned: straddler.pinned.into(),
+            reserved: 0,
+        });
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
 /// A metric of a plan by its name; `DRAM_STATUS_NOT_FOUND` if it has none of that name.
+///
+/// Always there: `reserved_space`, `raw_bytes_placed`, `hwm`, `real_cc_buffer_size`,
+/// `allreduce_dram_hwm`. With a runtime page also `runtime_pages`, the pages of all spaces, pins
+/// included; `runtime_private_bytes`, the copies of everything that straddles one;
+/// `runtime_unavoidable_bytes`, of them those of pins and of what no page holds; and
+/// `runtime_straddlers`, how many straddle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dram_plan_metric(
     plan: *const dram_plan,
@@ -655,6 +728,7 @@ pub unsafe extern "C" fn dram_plan_dependences(
             Some(edges) => edges.map(carried).collect(),
             None => {
                 let layout = depend::Layout::of_plan(value, planned)?;
+                let layout = layout.in_geometry(plan.plan.options.geometry);
                 let edges = depend::dependences(value, &layout);
                 edges.iter().map(dependence).collect()
             }

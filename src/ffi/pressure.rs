@@ -29,6 +29,8 @@ pub struct dram_live_size {
     pub collective: u64,
     /// What the host has added.
     pub extra: u64,
+    /// Copies of what straddles a page of the runtime.
+    pub copies: u64,
 }
 
 /// The worst moment of a core, or of the device.
@@ -52,7 +54,7 @@ pub struct dram_pressure {
 
 // SAFETY: integers, without padding (asserted in `layout`).
 unsafe impl Versioned for dram_pressure {
-    const FIRST_SIZE: usize = 72;
+    const FIRST_SIZE: usize = 80;
 }
 
 const NOTHING: dram_live_size = dram_live_size {
@@ -62,6 +64,7 @@ const NOTHING: dram_live_size = dram_live_size {
     shared: 0,
     collective: 0,
     extra: 0,
+    copies: 0,
 };
 
 fn live_size(live: &LiveSize) -> dram_live_size {
@@ -72,6 +75,7 @@ fn live_size(live: &LiveSize) -> dram_live_size {
         shared: live.of(Category::Shared),
         collective: live.of(Category::Collective),
         extra: live.of(Category::Extra),
+        copies: live.of(Category::Copies),
     }
 }
 
@@ -153,7 +157,15 @@ pub unsafe extern "C" fn dram_plan_live(
         check_count(count, module.functions()[f].instructions().len())?;
         let planned = module_plan(&plan.plan, module.core())?;
         planned.check_is_of(module)?;
-        fill(sizes, &report::core_profile(module, planned, f, extra));
+        fill(
+            sizes,
+            &report::core_profile(
+                module,
+                planned,
+                f,
+                (extra, report::private_copies(&plan.plan, module.core())),
+            ),
+        );
         Ok(())
     };
     // SAFETY: as this function's parameter says.

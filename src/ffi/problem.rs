@@ -62,14 +62,19 @@ pub struct dram_problem_result {
     pub struct_size: usize,
     /// One past the highest byte placed, pins excluded; the floor if nothing was.
     pub peak: u64,
-    /// No placement has a lower peak.
+    /// No placement has a lower peak; with a runtime page: none with as few private bytes.
     pub bound: u64,
     /// Nothing was placed below this byte.
     pub floor: u64,
     /// A `dram_plan_status`.
     pub status: u32,
-    /// Always 0.
-    pub reserved: u32,
+    /// How many buffers straddle a page of the runtime; 0 if `runtime_page` is off.
+    pub straddler_count: u32,
+    /// Pages of the runtime that the buffers reach into, pinned ones included.
+    pub runtime_pages: u64,
+    /// Bytes of the copies that straddling costs: a buffer straddles a page of `p` bytes if
+    /// `offset % p + size > p`, and then costs its size once more.
+    pub private_bytes: u64,
 }
 
 // SAFETY: integers, without padding (asserted in `layout`).
@@ -187,7 +192,9 @@ fn answer(
             bound: solved.bound,
             floor: solved.floor,
             status: solved.status as u32,
-            reserved: 0,
+            straddler_count: solved.straddlers.len() as u32,
+            runtime_pages: solved.runtime_pages,
+            private_bytes: solved.private_bytes,
         });
     }
 }

@@ -619,6 +619,7 @@ pub unsafe extern "C" fn dram_program_hbm_usage(
                 Verdict::Over => dram_verdict::Over,
             } as u32,
             reserved: 0,
+            copies: part(Category::Copies),
         });
         Ok(())
     };

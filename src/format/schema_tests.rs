@@ -28,7 +28,7 @@ fn parse(text: &str) -> Value {
 #[test]
 fn the_schemas_have_the_keys_that_are_read() {
     let (program_schema, plan_schema) = (parse(PROGRAM), parse(PLAN));
-    let tables: [(&Value, &str, &[&str]); 20] = [
+    let tables: [(&Value, &str, &[&str]); 21] = [
         (&program_schema, "program", program::ProgramDoc::KEYS),
         (&program_schema, "module", program::ModuleDoc::KEYS),
         (&program_schema, "function", program::FunctionDoc::KEYS),
@@ -51,6 +51,7 @@ fn the_schemas_have_the_keys_that_are_read() {
         (&plan_schema, "collective", plan::CollectiveDoc::KEYS),
         (&plan_schema, "memloc", plan::MemLocDoc::KEYS),
         (&plan_schema, "owner", plan::OwnerDoc::KEYS),
+        (&plan_schema, "straddler", plan::StraddlerDoc::KEYS),
         (&plan_schema, "dependence", plan::DependenceDoc::KEYS),
         (&plan_schema, "site", plan::SiteDoc::KEYS),
     ];

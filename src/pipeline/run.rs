@@ -290,6 +290,7 @@ impl Run<'_> {
     /// Where a function's bytes lie; the copies that are marked never run. // X3
     fn layout(&self, plan: &Plan, m: usize, f: usize, function: &Function) -> Result<Layout> {
         let layout = Layout::of_plan(function, &plan.modules[m].functions[f])?;
+        let layout = layout.in_geometry(plan.options.geometry);
         Ok(layout.without(self.elided_in(m, f).iter().copied()))
     }
 

@@ -5,6 +5,7 @@ use crate::ir::{
     Extent, FlatIndex, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Module, Operand,
     Space,
 };
+use crate::options::Geometry;
 use crate::testing::{self, Shape};
 use crate::verify::verify;
 
@@ -27,8 +28,12 @@ fn random_programs_pass_with_every_pass_verified() {
         (Shape::many_cores(), 0..200),
     ] {
         testing::for_each_seed(seeds, |u| {
+            let options = Options {
+                geometry: *u.choose(&[Geometry::Split, Geometry::Unified])?,
+                ..Options::default()
+            };
             let mut program = testing::program(u, &shape)?;
-            let report = run(&mut program, &choices, &Options::default());
+            let report = run(&mut program, &choices, &options);
             assert_eq!(verify(&program, &report.plan), [], "{program:#?}");
             for (module, planned) in program.modules().iter().zip(&report.plan.modules) {
                 for (function, planned) in module.functions().iter().zip(&planned.functions) {

@@ -58,7 +58,9 @@ pub(crate) fn first_fit(
         for &item in order {
             if problem.items[item as usize].usage == Usage::Collective {
                 meter.step()?;
-                if packing.place(item, &region).is_none() {
+                let placed = packing.place(item, &region);
+                let placed = placed.or_else(|| packing.place_astride(item, &region));
+                if placed.is_none() {
                     outside_region.push(item);
                 }
             }
@@ -90,9 +92,13 @@ pub(crate) fn first_fit(
             continue;
         }
         meter.step()?;
-        let mut placed = packing.place(item, preferred);
-        if let (None, Some(inside)) = (placed, &inside) {
-            placed = packing.place(item, inside);
+        // No straddling comes before any choice of where. // P7
+        let mut places = [Some(preferred), inside.as_ref()].into_iter().flatten();
+        let mut placed = places
+            .clone()
+            .find_map(|windows| packing.place(item, windows));
+        if placed.is_none() {
+            placed = places.find_map(|windows| packing.place_astride(item, windows));
         }
         if placed.is_none() {
             let offsets = packing.offsets();
@@ -112,6 +118,7 @@ mod tests {
     use super::*;
     use crate::control::Control;
     use crate::ir::FlatIndex;
+    use crate::place::prepared::Straddling;
     use crate::place::{InPlacePair, Problem, naive, testing};
 
     fn run(problem: &Problem, order: &[u32], others: Others, ceiling: u64) -> Outcome {
@@ -127,9 +134,40 @@ mod tests {
             let problem = testing::problem(u)?;
             let order = testing::order(u, &problem)?;
             let others = *u.choose(&[Others::Above, Others::Anywhere])?;
-            let got = run(&problem, &order, others, problem.ceiling);
-            let want = naive::first_fit(&problem, &order, others, problem.ceiling);
+            let (ceiling, free) = (problem.ceiling, Straddling::Free);
+            let got = run(&problem, &order, others, ceiling);
+            let want = naive::first_fit(&problem, &order, others, ceiling, &free);
             assert_eq!(got, want, "{problem:?} {order:?}");
+            Ok(())
+        })
+        .budget_ms(2_000);
+    }
+
+    #[test]
+    fn every_address_beside_the_pages_of_a_runtime_is_that_of_enumeration() {
+        arbtest::arbtest(|u| {
+            let mut problem = testing::problem(u)?;
+            if problem.runtime_page == 0 {
+                problem.runtime_page = PAGE * u.int_in_range(1..=9)?;
+            }
+            let order = testing::order(u, &problem)?;
+            let others = *u.choose(&[Others::Above, Others::Anywhere])?;
+            let mut marked = Vec::new();
+            for _ in &problem.items {
+                marked.push(u.arbitrary()?);
+            }
+            let straddling = match u.int_in_range(0..=3)? {
+                0 => Straddling::Refused,
+                1 => Straddling::Marked(marked),
+                _ => Straddling::LastResort,
+            };
+            let mut control = Control::default();
+            let mut meter = Meter::new(&mut control, None);
+            let mut prepared = Prepared::new(&problem);
+            prepared.straddling = straddling.clone();
+            let got = first_fit(&prepared, &order, others, problem.ceiling, &mut meter);
+            let want = naive::first_fit(&problem, &order, others, problem.ceiling, &straddling);
+            assert_eq!(got, Ok(want), "{problem:?} {order:?} {straddling:?}");
             Ok(())
         })
         .budget_ms(2_000);

@@ -64,6 +64,22 @@ impl<'c, 'h> Meter<'c, 'h> {
         }
     }
 
+    /// Steps that are left; `None`: no end.
+    pub fn left(&self) -> Option<u64> {
+        Some(self.budget?.saturating_sub(self.done))
+    }
+
+    /// A meter for at most so many of the steps that are left, counting on from here. What it has
+    /// counted is to be charged to this one.
+    pub fn part(&mut self, steps: u64) -> Meter<'_, 'h> {
+        let end = self.done.saturating_add(steps);
+        Meter {
+            control: self.control,
+            budget: Some(self.budget.map_or(end, |budget| budget.min(end))),
+            done: self.done,
+        }
+    }
+
     /// Asks the host.
     pub fn poll(&self) -> Result<(), Stop> {
         if self.control.cancelled() {

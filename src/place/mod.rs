@@ -14,8 +14,10 @@ mod packing;
 mod pins;
 mod prepared;
 mod problem;
+mod runtime_page;
 mod search;
 mod steps;
+mod subsets;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timeline;
@@ -27,5 +29,6 @@ pub(crate) use load::peak_index;
 pub use no_room::{Holder, NAMED_HOLDERS, Named, NoRoom, no_room};
 pub(crate) use pins::overlapping_pins;
 pub use problem::{InPlacePair, Item, PAGE, Pin, Problem, Region};
+pub(crate) use problem::{admitted, straddles};
 pub use search::{Placement, Solved, Unsolved, solve};
 pub(crate) use timeline::{Run, Timeline};

@@ -1,18 +1,28 @@
 //! The oracle of first fit: every rule as it is written, by enumeration. Tests only.
 
 use super::first_fit::{Others, Outcome};
+use super::prepared::Straddling;
 use super::{InPlacePair, PAGE, Placement, Problem};
 use crate::ir::{Usage, overlap};
 
 struct Naive<'p> {
     problem: &'p Problem,
+    /// Whether the item at hand may straddle a page of the runtime. // P7
+    may_straddle: bool,
     offsets: Vec<Option<u64>>,
 }
 
 /// First fit in the given order.
-pub(crate) fn first_fit(problem: &Problem, order: &[u32], others: Others, ceiling: u64) -> Outcome {
+pub(crate) fn first_fit(
+    problem: &Problem,
+    order: &[u32],
+    others: Others,
+    ceiling: u64,
+    straddling: &Straddling,
+) -> Outcome {
     let mut naive = Naive {
         problem,
+        may_straddle: false,
         offsets: vec![None; problem.items.len()],
     };
     let floor = problem.floor;
@@ -26,7 +36,7 @@ pub(crate) fn first_fit(problem: &Problem, order: &[u32], others: Others, ceilin
         for &i in order {
             let item = &problem.items[i as usize];
             if item.usage == Usage::Collective {
-                match naive.place(i, floor, region_end) {
+                match naive.place(i, &[(floor, region_end)], straddling) {
                     Some(start) => end = end.max(start + item.size),
                     None => outside.push(i),
                 }
@@ -46,10 +56,10 @@ pub(crate) fn first_fit(problem: &Problem, order: &[u32], others: Others, ceilin
             continue;
         }
         let placed = match others {
-            Others::Above => naive
-                .place(i, above, ceiling)
-                .or_else(|| naive.place(i, floor, region_end)),
-            Others::Anywhere => naive.place(i, floor, ceiling),
+            Others::Above if problem.collective_limit.is_some() => {
+                naive.place(i, &[(above, ceiling), (floor, region_end)], straddling)
+            }
+            _ => naive.place(i, &[(floor, ceiling)], straddling),
         };
         if placed.is_none() {
             return Outcome::NoRoom {
@@ -77,14 +87,26 @@ pub(crate) fn first_fit(problem: &Problem, order: &[u32], others: Others, ceilin
 }
 
 impl Naive<'_> {
-    fn place(&mut self, i: u32, low: u64, high: u64) -> Option<u64> {
-        let start = self
-            .in_place(i, low, high)
-            .or_else(|| self.lowest(i, low, high));
-        if start.is_some() {
-            self.offsets[i as usize] = start;
+    /// In the first of these places that has room; without straddling, if that can be. // P7
+    fn place(&mut self, i: u32, places: &[(u64, u64)], straddling: &Straddling) -> Option<u64> {
+        let tries: &[bool] = match straddling {
+            Straddling::Free => &[true],
+            Straddling::Refused => &[false],
+            Straddling::LastResort => &[false, true],
+            Straddling::Marked(marked) => &[marked[i as usize]],
+        };
+        for &may_straddle in tries {
+            self.may_straddle = may_straddle;
+            for &(low, high) in places {
+                let start = self.in_place(i, low, high);
+                let start = start.or_else(|| self.lowest(i, low, high));
+                if start.is_some() {
+                    self.offsets[i as usize] = start;
+                    return start;
+                }
+            }
         }
-        start
+        None
     }
 
     fn in_place(&self, i: u32, low: u64, high: u64) -> Option<u64> {
@@ -108,8 +130,10 @@ impl Naive<'_> {
             }
             candidates.retain(|&c| c >= window.0);
             for candidate in &mut candidates {
+                let align = problem.items[i as usize].align;
+                *candidate = candidate.next_multiple_of(align);
                 while !self.valid(i, *candidate, (0, u64::MAX)) {
-                    *candidate += 1;
+                    *candidate += align;
                 }
             }
             candidates.sort();
@@ -143,6 +167,10 @@ impl Naive<'_> {
             return false;
         };
         let straddles = start / PAGE != (end - 1) / PAGE;
+        let page = self.problem.runtime_page;
+        if !self.may_straddle && page > 0 && item.size <= page && start % page + item.size > page {
+            return false; // P7
+        }
         start.is_multiple_of(item.align)
             && start >= window.0
             && end <= window.1

@@ -219,7 +219,7 @@ fn largest_hole(problem: &Problem, taken: &[Taken<'_>], item: u32) -> u64 {
         let request = Request {
             size: of.size,
             align: of.align,
-            no_straddle: problem.no_straddle,
+            page: problem.page_of(item, true), // It has failed as a straddler too. // P7
             low,
             high,
         };

@@ -3,7 +3,7 @@
 //! Whoever searches holds a packing, clones it where it may want to come back, and places on.
 
 use super::engine::{Engine, Request};
-use super::prepared::{InPlace, Prepared, Windows};
+use super::prepared::{InPlace, Prepared, Straddling, Windows};
 
 /// What has been placed so far.
 #[derive(Clone, Debug)]
@@ -46,6 +46,21 @@ impl<'a> Packing<'a> {
     /// Places an item in its use's bytes if a pair allows it, else at the lowest free bytes of its
     /// windows, and returns where. `None`: no room, and nothing has changed.
     pub fn place(&mut self, item: u32, windows: &Windows) -> Option<u64> {
+        let page = self.prepared.page_of(item);
+        self.place_within(item, windows, page)
+    }
+
+    /// The same for an item that has found no room without straddling a page of the runtime, where
+    /// that is allowed as a last resort. // P7
+    pub fn place_astride(&mut self, item: u32, windows: &Windows) -> Option<u64> {
+        if self.prepared.straddling != Straddling::LastResort {
+            return None;
+        }
+        let page = self.prepared.problem.page_of(item, true);
+        self.place_within(item, windows, page)
+    }
+
+    fn place_within(&mut self, item: u32, windows: &Windows, page: u64) -> Option<u64> {
         debug_assert_eq!(self.offsets[item as usize], NOT_PLACED);
         let prepared = self.prepared;
         let problem = prepared.problem;
@@ -53,7 +68,7 @@ impl<'a> Packing<'a> {
         let request = |(low, high)| Request {
             size: of.size,
             align: of.align,
-            no_straddle: problem.no_straddle,
+            page,
             low,
             high,
         };

@@ -47,11 +47,26 @@ impl Rows {
     }
 }
 
+/// Which items may straddle a page of the runtime, of those that fit in one. // P7
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Straddling {
+    /// Any, as if the runtime had no pages.
+    Free,
+    /// None.
+    Refused,
+    /// Those that find no room otherwise.
+    LastResort,
+    /// Those that are marked, by item.
+    Marked(Vec<bool>),
+}
+
 /// A problem with its lives in points.
 #[derive(Debug)]
 pub(crate) struct Prepared<'p> {
     /// The problem itself.
     pub problem: &'p Problem,
+    /// What a search does about the runtime's pages; `Free` until it says so.
+    pub straddling: Straddling,
     points: u32,
     unit: u32,
     items: Rows,
@@ -80,6 +95,7 @@ impl<'p> Prepared<'p> {
     pub fn new(problem: &'p Problem) -> Prepared<'p> {
         let mut prepared = Prepared {
             problem,
+            straddling: Straddling::Free,
             points: 0,
             unit: unit(problem),
             items: Rows::of(&problem.lives),
@@ -137,6 +153,16 @@ impl<'p> Prepared<'p> {
         let start = pairs.partition_point(|p| p.def < def);
         let count = pairs[start..].partition_point(|p| p.def == def);
         &pairs[start..start + count]
+    }
+
+    /// The page within which an item has to lie; 0 if it may cross whatever it likes. // P3, P7
+    pub fn page_of(&self, item: u32) -> u64 {
+        let may_straddle = match &self.straddling {
+            Straddling::Free => true,
+            Straddling::Refused | Straddling::LastResort => false,
+            Straddling::Marked(marked) => marked[item as usize],
+        };
+        self.problem.page_of(item, may_straddle)
     }
 
     /// How many points time has.

@@ -4,6 +4,7 @@
 //! numbers are *dense ids*: the builder has ranked the items by the rule of its source, so that
 //! a tie broken by item number never depends on listing order. // T, S4
 
+use super::engine::Request;
 use crate::ir::{FlatIndex, Lives, Usage, UsageMask};
 
 /// How many bytes a page has. Sizes and starts are rounded to it in page mode. // P2
@@ -77,6 +78,65 @@ pub struct Problem {
     pub trim_collective: bool,
     /// An item of at most a page does not straddle a page boundary (packed mode). // P3
     pub no_straddle: bool,
+    /// Bytes of the runtime's page, whole pages of its own; 0: it has none. An item that straddles
+    /// one costs a copy of its size, which placement avoids before it looks at the peak. // P7
+    pub runtime_page: u64,
     /// The granule of the reference order: a page in page mode, else 1. // O1
     pub granule: u64,
+}
+
+impl Problem {
+    /// The page within which an item has to lie; 0 if it may cross whatever it likes. Those of the
+    /// runtime, in which it would fit, only count if it must not straddle them. // P3, P7
+    pub(crate) fn page_of(&self, item: u32, may_straddle: bool) -> u64 {
+        let size = self.items[item as usize].size;
+        if self.no_straddle && size <= PAGE {
+            PAGE // The runtime's pages are whole ones of these.
+        } else if !may_straddle && size <= self.runtime_page {
+            self.runtime_page
+        } else {
+            0
+        }
+    }
+
+    /// Whether an item that starts there straddles a page of the runtime. // P7
+    pub(crate) fn straddles(&self, item: u32, start: u64) -> bool {
+        straddles(start, self.items[item as usize].size, self.runtime_page)
+    }
+
+    /// The bytes of the copies that a placement costs. // P7
+    pub(crate) fn private_bytes(&self, offsets: &[u64]) -> u128 {
+        let starts = (0..).zip(offsets);
+        let straddlers = starts.filter(|&(item, &start)| self.straddles(item, start));
+        straddlers
+            .map(|(item, _)| u128::from(self.items[item as usize].size))
+            .sum()
+    }
+
+    /// The bytes of the copies that every placement costs: those of items that no page holds. // P7
+    pub(crate) fn least_private_bytes(&self) -> u128 {
+        let sizes = self.items.iter().map(|item| item.size);
+        let larger = sizes.filter(|&size| self.runtime_page > 0 && size > self.runtime_page);
+        larger.map(u128::from).sum()
+    }
+}
+
+/// Whether bytes reach from one page of the runtime into the next; there are none if `page`
+/// is 0. // P7
+pub(crate) fn straddles(start: u64, size: u64, page: u64) -> bool {
+    page > 0 && size > 0 && (size > page || start % page > page - size)
+}
+
+/// The lowest start of an item at or above `from` that its alignment and the pages allow; no
+/// straddling of the runtime's. // P2, P3, P7
+pub(crate) fn admitted(problem: &Problem, item: u32, from: u64) -> Option<u64> {
+    let of = &problem.items[item as usize];
+    let request = Request {
+        size: of.size,
+        align: of.align,
+        page: problem.page_of(item, false),
+        low: from,
+        high: u64::MAX,
+    };
+    request.admitted(from)
 }

@@ -6,6 +6,7 @@ use super::first_fit::{Others, Outcome, first_fit};
 use super::improve::{Knowledge, improve};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
+use super::runtime_page;
 use crate::control::{Control, Progress};
 use crate::options::Strategy;
 use crate::order::Order;
@@ -30,9 +31,9 @@ pub struct Placement {
 pub struct Solved {
     /// Where everything lies.
     pub placement: Placement,
-    /// No placement has a lower peak.
+    /// No placement has a lower peak; with a runtime page: none with as few private bytes. // P7
     pub bound: u64,
-    /// Whether the peak is proven.
+    /// Whether the peak is proven; with a runtime page also that nothing can straddle less. // P7
     pub status: Status,
 }
 
@@ -61,7 +62,8 @@ const BEST_STEPS: u64 = 1 << 22;
 /// Runs a strategy.
 ///
 /// `reference` is one order and first fit. `fast` goes on with a handful of orders, `best` with
-/// whatever may still help (see `improve`); each begins with all that the strategy
+/// whatever may still help (see `improve`); with a runtime page all of them look at straddling
+/// first (see `runtime_page`). Each begins with all that the strategy
 /// before it does, so that it is never above it. All stop at the bound. // S1, S2
 ///
 /// A step is one placement. A host that cancels or whose budget is used up gets the best placement
@@ -92,6 +94,9 @@ pub fn solve(
     meter.poll()?;
     let bound = lower_bound(problem);
     meter.poll()?;
+    if problem.runtime_page > 0 {
+        return runtime_page::solve(problem, strategy, bound, meter);
+    }
     let mut search = Search {
         prepared: Prepared::new(problem),
         bound,
@@ -101,6 +106,26 @@ pub fn solve(
     };
     let stopped = search.run(strategy).err();
     search.finish(stopped)
+}
+
+/// The orders of a strategy, that of the reference first.
+pub(super) fn orders(strategy: Strategy) -> &'static [Order] {
+    match strategy {
+        Strategy::Reference => &Order::ALL[..1],
+        Strategy::Fast | Strategy::Best => &Order::ALL[..FAST_ORDERS],
+    }
+}
+
+/// Where the items that are no collective ones may lie in the `i`th of the orders. // P5
+pub(super) fn choices(problem: &Problem, strategy: Strategy, i: usize) -> &'static [Others] {
+    // The first is the reference and keeps its rule of the collective region; what beats it need
+    // not.
+    match (i, problem.collective_limit) {
+        (0, None) => &[Others::Anywhere],
+        (0, Some(_)) if strategy == Strategy::Reference => &[Others::Above],
+        (0, Some(_)) => &[Others::Above, Others::Anywhere],
+        _ => &[Others::Anywhere],
+    }
 }
 
 /// A search under way.
@@ -116,25 +141,13 @@ struct Search<'p, 'c, 'h> {
 
 impl Search<'_, '_, '_> {
     fn run(&mut self, strategy: Strategy) -> Result<(), Stop> {
-        let orders = match strategy {
-            Strategy::Reference => 1,
-            Strategy::Fast | Strategy::Best => FAST_ORDERS,
-        };
-        for (i, &order) in Order::ALL[..orders].iter().enumerate() {
+        for (i, &order) in orders(strategy).iter().enumerate() {
             let stop = &mut || self.meter.poll().is_err();
             let Some(order) = order.of(self.prepared.problem, stop) else {
                 self.meter.poll()?;
                 return Ok(());
             };
-            // The first is the reference and keeps its rule of the collective region; what beats
-            // it need not.
-            let others: &[Others] = match (i, self.prepared.problem.collective_limit) {
-                (0, None) => &[Others::Anywhere],
-                (0, Some(_)) if strategy == Strategy::Reference => &[Others::Above],
-                (0, Some(_)) => &[Others::Above, Others::Anywhere],
-                _ => &[Others::Anywhere],
-            };
-            for &others in others {
+            for &others in choices(self.prepared.problem, strategy, i) {
                 if self.try_order(&order, others)? {
                     return Ok(());
                 }
@@ -212,6 +225,7 @@ impl Search<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::prepared::Straddling;
     use crate::place::{naive, testing};
     use std::sync::atomic::AtomicBool;
 
@@ -224,7 +238,13 @@ mod tests {
         arbtest::arbtest(|u| {
             let problem = testing::problem(u)?;
             let order = crate::order::reference(&problem);
-            let want = naive::first_fit(&problem, &order, Others::Above, problem.ceiling);
+            let naive = |straddling| {
+                naive::first_fit(&problem, &order, Others::Above, problem.ceiling, straddling)
+            };
+            let want = match naive(&Straddling::LastResort) {
+                Outcome::NoRoom { .. } => naive(&Straddling::Free),
+                placed => placed,
+            };
             match (run(&problem, Strategy::Reference), want) {
                 (Ok(solved), Outcome::Placed(placement)) => {
                     assert_eq!(solved.placement, placement);
@@ -248,23 +268,26 @@ mod tests {
     fn a_longer_strategy_is_never_above_a_shorter_one_and_none_below_the_bound() {
         arbtest::arbtest(|u| {
             let problem = testing::problem(u)?;
-            let mut last = u64::MAX;
+            let mut last = (u128::MAX, u64::MAX);
             for strategy in [Strategy::Reference, Strategy::Fast, Strategy::Best] {
                 let Ok(solved) = run(&problem, strategy) else {
                     assert_eq!(
-                        last,
+                        last.1,
                         u64::MAX,
                         "{strategy} finds nothing, a shorter one did"
                     );
                     continue;
                 };
                 let peak = solved.placement.peak;
-                assert!(peak <= last, "{strategy}: {peak} above {last}");
+                let private = problem.private_bytes(&solved.placement.offsets);
+                let value = (private, peak); // P7
+                assert!(value <= last, "{strategy}: {value:?} above {last:?}");
                 assert!(peak >= solved.bound && peak <= problem.ceiling);
-                assert_eq!(solved.status == Status::Optimal, peak == solved.bound);
+                let proven = peak == solved.bound && private == problem.least_private_bytes();
+                assert_eq!(solved.status == Status::Optimal, proven);
                 let violations = testing::violations(&problem, &solved.placement);
                 assert_eq!(violations, Vec::<String>::new(), "{strategy}");
-                last = peak;
+                last = value;
             }
             Ok(())
         });

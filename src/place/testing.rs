@@ -99,6 +99,10 @@ pub(crate) fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
         problem.ceiling = problem.floor + u.int_in_range(1..=3 * room)?;
     }
     if u.ratio(1, 4)? {
+        let grain = if problem.no_straddle { PAGE } else { unit };
+        problem.runtime_page = grain * u.int_in_range(1..=25)?;
+    }
+    if u.ratio(1, 4)? {
         let mut base = 0;
         for _ in 0..u.int_in_range(1..=3)? {
             base += u.int_in_range(0..=room / 4)?;

@@ -7,7 +7,8 @@ use super::engines::reuse_across_engines;
 use super::frame::rounded;
 use super::joint::JointRun;
 use super::private::SpaceRun;
-use crate::ir::{Function, MemLocId, MemoryType, Module, Segment, Skipped, Space, Usage};
+use super::runtime_page::add_cost;
+use crate::ir::{Function, MemLocId, MemoryType, Module, Skipped, Space, Usage};
 use crate::plan::{
     FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
 };
@@ -25,13 +26,7 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
     for (m, module) in scene.modules.iter().enumerate() {
         let mut functions = Vec::new();
         for (f, function) in module.functions().iter().enumerate() {
-            let epochs = scene.epochs.runs(m, f);
-            let at = Place {
-                planning,
-                m,
-                f,
-                epochs: &epochs,
-            };
+            let at = Place { planning, m, f };
             let memlocs: Vec<_> = function.memloc_ids().map(|id| at.memloc(id)).collect();
             plan.needs_dependences |=
                 reuse_across_engines(function, &root_ranges(function, &memlocs));
@@ -76,7 +71,71 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
     };
     plan.digest = shared_digest(planning);
     plan.metrics = metrics(&plan, |_, _| true, raw_bytes);
+    let agreements = agreements(planning);
+    plan.notes
+        .extend(agreements.iter().filter_map(Agreement::note));
+    plan.metrics
+        .extend(agreements.iter().flat_map(Agreement::metrics));
+    if let Some(cost) = agreements.iter().map(Agreement::cost).max() {
+        plan.metrics.insert("agreement_cost".to_owned(), cost);
+    }
+    if scene.options.runtime_page > 0 {
+        add_cost(&mut plan, scene);
+    }
     plan
+}
+
+/// What one address for all members of a group costs a core. // M7
+struct Agreement {
+    core: u32,
+    /// One past the highest byte of the core's groups and locations.
+    agreed: u64,
+    /// The least that the core could have reached, had it placed both alone.
+    alone: u64,
+}
+
+impl Agreement {
+    fn cost(&self) -> u64 {
+        self.agreed.saturating_sub(self.alone)
+    }
+
+    fn metrics(&self) -> [(String, u64); 2] {
+        let name = |what: &str| format!("core_{}_{what}", self.core);
+        [(name("agreed"), self.agreed), (name("alone"), self.alone)]
+    }
+
+    fn note(&self) -> Option<String> {
+        let Agreement {
+            core,
+            agreed,
+            alone,
+        } = *self;
+        let cost = Some(self.cost()).filter(|&cost| cost > 0)?;
+        Some(format!(
+            "core {core} ends at {agreed} as agreed with the others; alone it could not end below \
+             {alone}, {cost} less"
+        ))
+    }
+}
+
+/// By core, in unified geometry, those that are placed.
+fn agreements(planning: &Planning<'_>) -> Vec<Agreement> {
+    let scene = &planning.scene;
+    let Some(shared) = planning.shared.as_ref().filter(|_| scene.is_unified()) else {
+        return Vec::new();
+    };
+    let cores = scene.modules.iter().zip(&planning.local).zip(&shared.ends);
+    let placed = cores.filter_map(|((module, local), &groups)| {
+        let local = local.as_ref()?;
+        Some(Agreement {
+            core: module.core(),
+            agreed: local.peak.max(groups),
+            alone: local.alone,
+        })
+    });
+    let mut placed: Vec<Agreement> = placed.collect();
+    placed.sort_by_key(|agreement| agreement.core);
+    placed
 }
 
 /// The figures of one space of one module of a plan, by name. // X5
@@ -140,16 +199,16 @@ fn metrics(
 /// Every space that holds anything: local by core, shared once, debug by core.
 fn spaces(planning: &Planning<'_>) -> Vec<SpacePlan> {
     let private = |runs: &[Option<SpaceRun>]| -> Vec<SpacePlan> {
-        let runs = planning.scene.modules.iter().zip(runs);
-        let runs = runs.filter_map(|(module, run)| Some((module, run.as_ref()?)));
-        runs.filter(|(_, run)| run.is_visible())
-            .map(|(module, run)| SpacePlan {
+        let runs = planning.scene.modules.iter().zip(runs).enumerate();
+        let runs = runs.filter_map(|(m, (module, run))| Some((m, module, run.as_ref()?)));
+        runs.filter(|(_, _, run)| run.is_visible())
+            .map(|(m, module, run)| SpacePlan {
                 space: run.space,
                 core: Some(module.core()),
                 capacity: run.capacity,
                 floor: run.floor,
                 peak: run.peak,
-                lower_bound: run.bound,
+                lower_bound: run.bound_beside(planning.groups_beside(m, run.space)),
             })
             .collect()
     };
@@ -224,8 +283,6 @@ struct Place<'p, 'a> {
     planning: &'p Planning<'a>,
     m: usize,
     f: usize,
-    /// When its instructions may run, as runs of neighbours that do so together.
-    epochs: &'p [(u32, u32, Segment)],
 }
 
 impl<'a> Place<'_, 'a> {
@@ -415,21 +472,8 @@ impl<'a> Place<'_, 'a> {
     /// The instructions of this function that may run within a group's epochs. // M4
     fn epoch_segments(&self, group: usize) -> Vec<(u32, u32)> {
         let scene = &self.planning.scene;
-        let count = self.function().instructions().len() as u32;
-        if !scene.calls(self.m).is_entry(self.f) {
-            let lives = !scene.group_lives[group].is_empty() && count > 0;
-            return lives.then(|| (0, count - 1)).into_iter().collect();
-        }
-        let mut segments: Vec<(u32, u32)> = Vec::new();
-        for &(first, last, at) in self.epochs {
-            if scene.group_lives[group].iter().all(|s| !s.overlaps(at)) {
-                continue;
-            }
-            match segments.last_mut() {
-                Some(run) if run.1 + 1 == first => run.1 = last,
-                _ => segments.push((first, last)),
-            }
-        }
-        segments
+        let life = &scene.group_lives[group];
+        let indices = scene.epochs.indices(self.m, self.f, life);
+        indices.iter().map(|s| (s.first().0, s.last().0)).collect()
     }
 }

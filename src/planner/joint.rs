@@ -3,13 +3,17 @@
 //! Time is the axis of epochs. Groups of different entry functions interfere whenever they are
 //! live at all, unless the host says that a device-wide barrier separates the functions: without
 //! that word, one function's groups are placed beside everything that the functions before it
-//! hold. With slabs, each core's groups have a window of their own.
+//! hold. With slabs, each core's groups have a window of their own. In unified geometry a group
+//! meets only what some core that it reaches holds as well (see `lanes`). // M7
 
 use std::collections::BTreeMap;
 
+use super::attempts::Attempt;
 use super::frame::{alignment, rounded};
+use super::lanes::Lanes;
+use super::occupied::group_label;
 use super::ranges::Ranges;
-use super::scene::Scene;
+use super::scene::{Scene, is_owned_pin};
 use crate::control::Control;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Kind, Segment, Space, Usage};
@@ -35,6 +39,8 @@ pub(super) struct JointRun {
     pub functions: BTreeMap<String, JointFunction>,
     /// Groups that did not fit in their collective region, by position.
     pub outside_region: Vec<usize>,
+    /// By module: one past the highest byte placed on its core; 0 if nothing was. // M7
+    pub ends: Vec<u64>,
 }
 
 /// The groups of one function.
@@ -72,16 +78,30 @@ struct Batch {
     ceiling: u64,
 }
 
+/// Bytes that the host has pinned, as the joint run sees them.
+struct Obstacle {
+    pin: Pin,
+    lanes: Vec<u32>,
+    /// On the axis of epochs.
+    life: Vec<Segment>,
+    name: String,
+}
+
+/// A batch as a problem, and what its pins are.
+struct Posed {
+    problem: Problem,
+    /// By pin: an obstacle by position; `None`: the groups of other functions.
+    obstacles: Vec<Option<usize>>,
+}
+
 /// Places every group of a program.
 pub(super) fn run(
     scene: &Scene<'_>,
+    attempt: Attempt,
     capacity: Option<u64>,
     control: &mut Control<'_>,
 ) -> Result<JointRun> {
-    let floor = match scene.options.floor {
-        Floor::Hwm => scene.pins.floor(0, Space::Shared)?,
-        Floor::Holes => 0,
-    };
+    let floor = scene.floor(0, Space::Shared)?;
     let mut run = JointRun {
         capacity,
         floor,
@@ -96,47 +116,73 @@ pub(super) fn run(
             .collect(),
         functions: BTreeMap::new(),
         outside_region: Vec::new(),
+        ends: vec![0; scene.modules.len()],
     };
-    let pinned = pinned(scene);
-    let mut below = Ranges::default(); // What earlier functions hold, at every moment.
+    // Above a floor there are no pins.
+    let holes = scene.options.floor == Floor::Holes;
+    let has_pins = |m: usize| holes && scene.pins.local(m).next().is_some();
+    let lanes = Lanes::of(scene, has_pins)?;
+    let obstacles = if holes {
+        obstacles(scene, &lanes)
+    } else {
+        Vec::new()
+    };
+    // What earlier functions hold, at every moment, by lane.
+    let mut below = vec![Ranges::default(); lanes.count() as usize];
     let mut limit = None;
-    let mut stacked = floor; // The sum of the bounds of functions that all interfere.
+    // By lane: the sum of the bounds of functions that all interfere.
+    let mut stacked = vec![floor; lanes.count() as usize];
     for batch in batches(scene, floor, capacity)? {
-        let problem = problem(scene, &batch, &pinned, &below)?;
+        let Posed {
+            mut problem,
+            obstacles: pins,
+        } = pose(scene, &lanes, &batch, &obstacles, &below)?;
+        problem.runtime_page = attempt.runtime_page; // P7
         let solved = place::solve(
             &problem,
-            scene.options.strategy,
+            attempt.strategy,
             scene.options.budget_steps,
             control,
         )
-        .map_err(|unsolved| explain(scene, &batch, &problem, unsolved))?;
+        .map_err(|unsolved| {
+            let name = |pin: usize| pins[pin].map(|i| obstacles[i].name.clone());
+            explain(scene, &lanes, &batch, (&problem, name), unsolved)
+        })?;
         let placement = &solved.placement;
-        for (&group, &start) in batch.groups.iter().zip(&placement.offsets) {
+        let placed = batch
+            .groups
+            .iter()
+            .zip(&problem.items)
+            .zip(&placement.offsets);
+        let mut taken = vec![Vec::new(); below.len()];
+        for ((&group, item), &start) in placed {
+            let bytes = Pin {
+                start,
+                end: start + item.size,
+            };
             run.addresses[group] = Some(start);
+            for &m in &scene.reach[group] {
+                run.ends[m] = run.ends[m].max(bytes.end);
+            }
+            for lane in lanes.of_modules(&scene.reach[group]) {
+                taken[lane as usize].push(bytes);
+            }
+        }
+        for (lane, bound) in bounds(scene, &lanes, &batch, &problem) {
+            let stacked = &mut stacked[lane];
+            *stacked = match scene.options.shared_mib_per_core {
+                0 if !scene.options.separate_functions => {
+                    stacked.saturating_add(bound - batch.floor)
+                }
+                _ => bound.max(*stacked),
+            };
         }
         if !scene.options.separate_functions {
-            below.add(
-                problem
-                    .items
-                    .iter()
-                    .zip(&placement.offsets)
-                    .map(|(item, &start)| Pin {
-                        start,
-                        end: start + item.size,
-                    }),
-            );
+            for (below, taken) in below.iter_mut().zip(taken) {
+                below.add(taken.into_iter());
+            }
         }
-        let own = Problem {
-            pins: Vec::new(),
-            pin_lives: Default::default(),
-            ..problem
-        };
-        let bound = place::lower_bound(&own);
-        stacked = match scene.options.shared_mib_per_core {
-            0 if !scene.options.separate_functions => stacked + (bound - batch.floor),
-            _ => stacked.max(bound),
-        };
-        limit = limit.max(own.collective_limit);
+        limit = limit.max(problem.collective_limit);
         run.outside_region.extend(
             placement
                 .outside_region
@@ -145,9 +191,34 @@ pub(super) fn run(
         );
         run.peak = run.peak.max(placement.peak);
     }
-    run.bound = stacked;
+    run.bound = stacked.into_iter().max().unwrap_or(floor);
     run.functions = functions(scene, &run, limit);
     Ok(run)
+}
+
+/// What no placement of a batch can stay below, by lane, as far as something lives there; the
+/// groups of other lanes and what is in the way do not count.
+fn bounds(scene: &Scene<'_>, lanes: &Lanes, batch: &Batch, problem: &Problem) -> Vec<(usize, u64)> {
+    let mut own: Vec<Problem> = vec![
+        Problem {
+            floor: batch.floor,
+            ..Problem::default()
+        };
+        lanes.count() as usize
+    ];
+    for (i, &group) in batch.groups.iter().enumerate() {
+        for lane in lanes.of_modules(&scene.reach[group]) {
+            let life = problem.lives.of(i).iter();
+            let on_lane = life.filter(|s| lanes.split(s.first().0).0 == lane);
+            let own = &mut own[lane as usize];
+            own.items.push(problem.items[i]);
+            own.lives.push(on_lane.copied());
+        }
+    }
+    let own = own.iter().enumerate();
+    let own = own.filter(|(_, problem)| !problem.items.is_empty());
+    own.map(|(lane, problem)| (lane, place::lower_bound(problem)))
+        .collect()
 }
 
 /// The figures of each function: of the groups whose members are in it, on whatever core. With
@@ -191,32 +262,55 @@ fn functions(
     functions
 }
 
-/// The groups that the host has pinned, with their lives; below the floor they meet nothing. What
-/// callers own is there at every moment, a pinned candidate in its epochs. // L6b
-fn pinned(scene: &Scene<'_>) -> Vec<(Pin, Vec<Segment>)> {
+/// What the host has pinned where groups may lie, with lives: the pinned groups, and in unified
+/// geometry what is pinned in the local space of each core. What callers own is there at every
+/// moment, a pinned candidate in its epochs. // L6b, M7
+fn obstacles(scene: &Scene<'_>, lanes: &Lanes) -> Vec<Obstacle> {
     let whole = Segment::new(
         FlatIndex(0),
         FlatIndex(scene.epochs.len().saturating_sub(1)),
     );
-    let groups = scene.groups.all.iter().zip(&scene.group_lives);
-    let shared = groups.filter(|(g, _)| g.fate == Fate::Shared && g.bytes > 0);
-    let pinned = shared.filter_map(|(group, life)| {
-        let start = group.pin?;
-        let pin = Pin {
-            start,
-            end: start + group.bytes,
-        };
-        let own_life = matches!(group.usage, Usage::Internal | Usage::Collective);
-        Some((
-            pin,
-            if own_life {
-                life.clone()
-            } else {
-                whole.into_iter().collect()
+    let whole = || whole.into_iter().collect::<Vec<Segment>>();
+    let mut obstacles = Vec::new();
+    for (i, group) in scene.groups.all.iter().enumerate() {
+        let pin = group
+            .pin
+            .filter(|_| group.fate == Fate::Shared && group.bytes > 0);
+        let Some(start) = pin else { continue };
+        obstacles.push(Obstacle {
+            pin: Pin {
+                start,
+                end: start + group.bytes,
             },
-        ))
-    });
-    pinned.collect()
+            lanes: lanes.of_modules(&scene.reach[i]),
+            life: match is_owned_pin(group) {
+                true => whole(),
+                false => scene.group_lives[i].clone(),
+            },
+            name: group_label(scene, i),
+        });
+    }
+    if !scene.is_unified() {
+        return obstacles;
+    }
+    for (m, module) in scene.modules.iter().enumerate() {
+        for root in scene.pins.local(m) {
+            let function = &scene.functions(m)[root.function];
+            let lives = &scene.function(m, root.function).liveness.lives;
+            obstacles.push(Obstacle {
+                pin: root.pin,
+                lanes: vec![lanes.of_module(m)],
+                life: match root.is_owned() {
+                    true => whole(),
+                    false => scene
+                        .epochs
+                        .epochs_of(m, root.function, lives.of(root.loc.index())),
+                },
+                name: format!("{} of core {}", function.label(root.loc), module.core()),
+            });
+        }
+    }
+    obstacles
 }
 
 /// What is placed together, in which order: by slab, then by entry function along the axis.
@@ -314,12 +408,13 @@ fn dense_ranks(scene: &Scene<'_>) -> Vec<usize> {
 }
 
 /// A batch as a problem.
-fn problem(
+fn pose(
     scene: &Scene<'_>,
+    lanes: &Lanes,
     batch: &Batch,
-    pinned: &[(Pin, Vec<Segment>)],
-    below: &Ranges,
-) -> Result<Problem> {
+    pinned: &[Obstacle],
+    below: &[Ranges],
+) -> Result<Posed> {
     let options = scene.options;
     let last = scene.epochs.len().saturating_sub(1);
     let mut problem = Problem {
@@ -349,29 +444,40 @@ fn problem(
         if life.len() > 1 && !options.separate_functions {
             life = whole.into_iter().collect();
         }
-        problem.lives.push(life);
+        let on = lanes.of_modules(&scene.reach[i]);
+        problem.lives.push(lanes.spread(&on, &life));
     }
     // What other functions hold is in the way at every moment. // M4
-    let mut everywhere = below.clone();
-    let meets_batch = |life: &[Segment]| {
-        let stretch = &scene.epochs.stretches()[batch.stretch];
-        options.separate_functions || life.iter().all(|s| stretch.contains(s.first()))
+    let stretch = &scene.epochs.stretches()[batch.stretch];
+    let meets_batch = |o: &Obstacle| {
+        options.separate_functions || o.life.iter().all(|s| stretch.contains(s.first()))
     };
-    everywhere.add(
-        pinned
-            .iter()
-            .filter(|(_, life)| !meets_batch(life))
-            .map(|(pin, _)| *pin),
-    );
-    for (pin, life) in pinned.iter().filter(|(_, life)| meets_batch(life)) {
-        for range in everywhere.outside(*pin) {
-            problem.pins.push(range);
-            problem.pin_lives.push(life.iter().copied());
+    let mut everywhere = below.to_vec();
+    let mut elsewhere = vec![Vec::new(); below.len()];
+    let mut obstacles = Vec::new();
+    for (i, obstacle) in pinned.iter().enumerate() {
+        if meets_batch(obstacle) {
+            let life = lanes.spread(&obstacle.lanes, &obstacle.life);
+            problem.pins.push(obstacle.pin);
+            problem.pin_lives.push(life);
+            obstacles.push(Some(i));
+        } else {
+            for &lane in &obstacle.lanes {
+                elsewhere[lane as usize].push(obstacle.pin);
+            }
         }
     }
-    for &range in everywhere.all() {
-        problem.pins.push(range);
-        problem.pin_lives.push(whole);
+    for (ranges, more) in everywhere.iter_mut().zip(elsewhere) {
+        ranges.add(more.into_iter());
+    }
+    for (lane, ranges) in (0..).zip(&everywhere) {
+        for &range in ranges.all() {
+            problem.pins.push(range);
+            problem
+                .pin_lives
+                .push(lanes.spread(&[lane], whole.as_slice()));
+            obstacles.push(None);
+        }
     }
     problem.regions = options
         .regions
@@ -381,7 +487,7 @@ fn problem(
         .collect();
     problem.regions.sort_by_key(|r| r.base);
     problem.collective_limit = collective_limit(scene, &problem.items)?;
-    Ok(problem)
+    Ok(Posed { problem, obstacles })
 }
 
 /// The byte limit of the collective region, if the batch has one: as in private mode; computed,
@@ -423,19 +529,41 @@ fn collective_limit(scene: &Scene<'_>, items: &[Item]) -> Result<Option<u64>> {
     Ok(Some(limit).filter(|&limit| limit > 0))
 }
 
-fn explain(scene: &Scene<'_>, batch: &Batch, problem: &Problem, unsolved: Unsolved) -> Error {
-    let label = |group: &Group| {
-        let (module, function) = home(scene.modules, group.owner);
-        let name = function.label(group.owner.loc);
-        (
-            format!("{name} (shared, owner core {})", module.core()),
-            group.owner.loc.0,
-        )
-    };
-    unsolved
+/// Why a batch found no room: the moment as a core and an epoch, and who is in the way. // P9, M7
+fn explain(
+    scene: &Scene<'_>,
+    lanes: &Lanes,
+    batch: &Batch,
+    (problem, pin_name): (&Problem, impl Fn(usize) -> Option<String>),
+    unsolved: Unsolved,
+) -> Error {
+    let mut error = unsolved
         .explain(problem, |named| match named {
-            Named::Item(item) => label(&scene.groups.all[batch.groups[item as usize]]),
-            Named::Pin(_) => ("what other functions' groups hold".to_owned(), u32::MAX),
+            Named::Item(item) => {
+                let group = batch.groups[item as usize];
+                let owner = scene.groups.all[group].owner;
+                (group_label(scene, group), owner.loc.0)
+            }
+            Named::Pin(pin) => {
+                let others = || "what other functions' groups hold".to_owned();
+                (pin_name(pin).unwrap_or_else(others), u32::MAX)
+            }
         })
-        .in_function(&scene.epochs.stretches()[batch.stretch].name)
+        .in_function(&scene.epochs.stretches()[batch.stretch].name);
+    if let Fault::NoRoom(report) = &mut error.fault
+        && scene.is_unified()
+    {
+        let epoch = |time: i64| i64::from(lanes.split(time as u32).1); // It came from an axis.
+        let (lane, at) = lanes.split(report.index as u32);
+        report.index = at.into();
+        for holder in &mut report.holders {
+            holder.life = (epoch(holder.life.0), epoch(holder.life.1));
+        }
+        let modules = scene.modules.iter().enumerate();
+        let cores = modules.filter(|&(m, _)| lanes.of_module(m) == lane);
+        if let Some(core) = cores.map(|(_, module)| module.core()).min() {
+            error = error.on_core(core);
+        }
+    }
+    error
 }

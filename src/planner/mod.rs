@@ -3,7 +3,10 @@
 //! ```text
 //! scene      lives, calls, pins, groups and final spaces of the whole program
 //!   private  one space of one module: frame -> place, callers first
-//!   joint    the shared space of all modules, over epochs
+//!   joint    the shared space of all modules, over epochs; lanes of cores that look the same
+//!   occupied what its groups hold on a core, where both have one range of addresses
+//! attempts   every space, by the strategy and by those that it contains
+//! runtime_page what straddling the runtime's pages costs
 //! assemble   what was decided, as a plan
 //! ```
 //!
@@ -11,38 +14,47 @@
 //! that stores it. A failed run changes nothing. // P9
 
 mod assemble;
+mod attempts;
 mod calls;
 mod engines;
 mod frame;
 mod inherit;
 mod joint;
+mod lanes;
+mod occupied;
 mod pins;
 mod private;
 mod ranges;
 mod rotate;
+mod runtime_page;
 mod scene;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unified_tests;
 
 use std::collections::BTreeMap;
 
 use crate::control::Control;
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Result};
 use crate::ir::{Module, Placed, Program, Space};
-use crate::options::{Geometry, Options};
+use crate::options::Options;
 use crate::plan::{ModulePlan, Plan};
 use crate::shared;
 pub(crate) use assemble::space_metrics;
+use attempts::Attempt;
 pub(crate) use calls::CallGraph;
 use joint::JointRun;
-use private::SpaceRun;
+use occupied::Occupied;
+use private::{Room, SpaceRun};
 pub use rotate::Rotation;
 use scene::Scene;
 
 /// Plans a whole program; changes nothing.
 ///
 /// Private mode on every module, shared mode over all, then the debug space; a later space of a
-/// core gets what the earlier ones leave of its capacity.
+/// core gets what the earlier ones leave of its capacity. In unified geometry local and shared
+/// have one range of addresses, and shared mode comes first. // M7
 ///
 /// # Errors
 ///
@@ -51,20 +63,16 @@ use scene::Scene;
 /// cancelled before a placement was found.
 pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> Result<Plan> {
     let mut planning = Planning::new(program.modules(), options, control)?;
-    for m in 0..program.modules().len() {
-        planning.place_local(m, control)?;
-    }
-    planning.place_shared(control)?;
+    planning.place_all(control)?;
     planning.sync()?;
-    for m in 0..program.modules().len() {
-        planning.place_debug(m, control)?;
-    }
     Ok(planning.assemble())
 }
 
 /// A program on its way to a plan: what was analysed, and what was placed so far.
 pub(crate) struct Planning<'a> {
     scene: Scene<'a>,
+    /// How to place; as the host asks, but while a simpler way has its turn.
+    attempt: Attempt,
     local: Vec<Option<SpaceRun>>,
     shared: Option<JointRun>,
     debug: Vec<Option<SpaceRun>>,
@@ -82,16 +90,11 @@ impl<'a> Planning<'a> {
         control: &Control<'_>,
     ) -> Result<Planning<'a>> {
         options.validate()?;
-        if options.geometry == Geometry::Unified {
-            return Err(Fault::Unimplemented("one address range per core").into());
-        }
-        if options.runtime_page > 0 {
-            return Err(Fault::Unimplemented("the runtime page").into());
-        }
         let scene = Scene::of(modules, options, control.shared)?;
         let none = || modules.iter().map(|_| None).collect();
         Ok(Planning {
             scene,
+            attempt: Attempt::asked(options),
             local: none(),
             shared: None,
             debug: none(),
@@ -100,8 +103,12 @@ impl<'a> Planning<'a> {
         })
     }
 
-    /// Private mode: the local space of one module. // M3
+    /// Private mode: the local space of one module. In unified geometry it lies around what the
+    /// cores share, which is placed first, whichever is asked for first. // M3, M7
     pub(crate) fn place_local(&mut self, m: usize, control: &mut Control<'_>) -> Result<()> {
+        if self.scene.is_unified() {
+            self.place_shared(control)?;
+        }
         let run = self.place_private(m, Space::Local, control)?;
         self.local[m] = Some(run);
         Ok(())
@@ -109,11 +116,19 @@ impl<'a> Planning<'a> {
 
     /// Shared mode: every group of the program, once. // M3
     pub(crate) fn place_shared(&mut self, control: &mut Control<'_>) -> Result<()> {
+        if self.shared.is_some() {
+            return Ok(());
+        }
         let cores = 0..self.scene.modules.len();
         let left = cores
             .map(|m| self.left(m, Space::Shared))
             .collect::<Result<Vec<_>>>()?;
-        let run = joint::run(&self.scene, left.into_iter().flatten().min(), control)?;
+        let run = joint::run(
+            &self.scene,
+            self.attempt,
+            left.into_iter().flatten().min(),
+            control,
+        )?;
         self.shared = Some(run);
         Ok(())
     }
@@ -147,7 +162,16 @@ impl<'a> Planning<'a> {
 
     fn place_private(&self, m: usize, space: Space, control: &mut Control<'_>) -> Result<SpaceRun> {
         let capacity = self.left(m, space)?;
-        private::run(&self.scene, m, space, capacity, control)
+        let around = self
+            .shared
+            .as_ref()
+            .filter(|_| self.scene.is_unified() && space == Space::Local)
+            .map(|run| Occupied::of(&self.scene, run, m));
+        let room = Room {
+            capacity,
+            around: around.as_ref(),
+        };
+        private::run(&self.scene, m, space, self.attempt, room, control)
             .map_err(|e| e.on_core(self.scene.modules[m].core()))
     }
 
@@ -190,7 +214,13 @@ impl<'a> Planning<'a> {
                     sum.saturating_add(pins(other).max(self.stored_extent(m, other)))
                 }),
             Space::Local => 0,
+            Space::Shared if self.scene.is_unified() => 0,
             Space::Shared => local(),
+            // One range: how far it goes is not how far its parts go together. // M7
+            Space::Debug if self.scene.is_unified() => {
+                let groups = self.shared.as_ref().map_or(0, |run| run.ends[m]);
+                local().max(groups).max(pins(Space::Shared))
+            }
             Space::Debug => local().saturating_add(shared()),
         };
         let left = capacity
@@ -252,8 +282,9 @@ pub fn apply_space(plan: &Plan, position: usize, module: &mut Module, space: Spa
 /// Private mode on one module of a program: plans its `local` space; changes nothing. What the
 /// cores share is left to shared mode. // M3
 ///
-/// In the returned plan the other spaces and modules have no addresses; [`apply_module`] writes
-/// what it holds.
+/// In the returned plan the other spaces and modules have no addresses, but in unified geometry
+/// for the owners of shared groups, around which the module is planned. [`apply_module`] writes
+/// what is local. // M7
 ///
 /// # Errors
 ///
@@ -265,7 +296,9 @@ pub fn plan_module(
     control: &mut Control<'_>,
 ) -> Result<Plan> {
     let mut planning = Planning::new(program.modules(), options, control)?;
-    planning.place_local(module, control)?;
+    planning.place_well(control, |planning, control| {
+        planning.place_local(module, control)
+    })?;
     Ok(planning.assemble())
 }
 

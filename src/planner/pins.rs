@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::calls::CallGraph;
 use super::ranges::Ranges;
 use crate::error::{Error, Fault, Result};
-use crate::ir::{FlatIndex, Function, Lives, MemLocId, MemoryType, Module, Segment, Space, Usage};
+use crate::ir::{FlatIndex, Lives, MemLocId, MemoryType, Module, Segment, Space, Usage};
 use crate::liveness::Liveness;
 use crate::options::Options;
 use crate::place::{PAGE, Pin, overlapping_pins};
@@ -100,6 +100,12 @@ impl Pins {
             .filter(move |p| p.space == space && (space != Space::Local || p.module == module))
     }
 
+    /// What is pinned in the local space of one module, each with whether it is held always.
+    pub(super) fn local(&self, module: usize) -> impl Iterator<Item = &PinnedRoot> {
+        self.seen_from(module, Space::Local)
+            .filter(|p| p.pin.start < p.pin.end)
+    }
+
     /// One past the last pinned byte of a space, unrounded; 0 if nothing is pinned.
     pub(super) fn end(&self, module: usize, space: Space) -> u64 {
         let bytes = self
@@ -188,39 +194,48 @@ impl Pins {
             }
         }
         if let Some((a, b)) = overlapping_pins(&visible.pins, &visible.lives) {
-            return Err(overlap(modules, seen, &visible, (a, b)));
+            return Err(overlap(modules, (module, function), &visible, (a, b)));
         }
         Ok(visible)
+    }
+}
+
+impl VisiblePins {
+    /// How messages call a pin, from a function given by position.
+    pub(super) fn label(
+        &self,
+        modules: &[Module],
+        (module, function): (usize, usize),
+        pin: usize,
+    ) -> String {
+        let Some(root) = self.roots.get(pin) else {
+            return "what a callee has pinned".to_owned();
+        };
+        let home = &modules[root.module].functions()[root.function];
+        let name = home.label(root.loc);
+        if (root.module, root.function) == (module, function) {
+            name
+        } else {
+            format!("{name} of {}", home.name())
+        }
     }
 }
 
 /// Two pins of a view that share bytes while both live.
 fn overlap(
     modules: &[Module],
-    seen: &Function,
+    at: (usize, usize),
     visible: &VisiblePins,
     (a, b): (usize, usize),
 ) -> Error {
-    let label = |i: usize| match visible.roots.get(i) {
-        Some(p) => {
-            let home = &modules[p.module].functions()[p.function];
-            let name = home.label(p.loc);
-            if std::ptr::eq(home, seen) {
-                name
-            } else {
-                format!("{name} of {}", home.name())
-            }
-        }
-        None => "what a callee has pinned".to_owned(),
-    };
     let fault = Fault::PinsOverlap {
         start: visible.pins[b].start,
         end: visible.pins[b].end,
-        other: label(a),
+        other: visible.label(modules, at, a),
         other_start: visible.pins[a].start,
         other_end: visible.pins[a].end,
     };
     Error::from(fault)
-        .at_location(&label(b))
-        .in_function(seen.name())
+        .at_location(&visible.label(modules, at, b))
+        .in_function(modules[at.0].functions()[at.1].name())
 }

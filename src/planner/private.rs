@@ -1,7 +1,11 @@
 //! Private mode: one space of one module, function by function, callers first. // M3, L7
+//!
+//! In unified geometry the local space lies around the groups that reach the core. // M7
 
+use super::attempts::Attempt;
 use super::frame::{Frame, frame};
 use super::inherit::{held_at, live_at};
+use super::occupied::{InFunction, Occupied, group_label};
 use super::pins::VisiblePins;
 use super::ranges::Ranges;
 use super::scene::Scene;
@@ -9,7 +13,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ir::{FlatIndex, MemLocId, Segment, Space};
 use crate::options::Floor;
-use crate::place::{self, Named, Unsolved};
+use crate::place::{self, Named, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
 
 /// One space of one module, placed.
@@ -24,6 +28,9 @@ pub(super) struct SpaceRun {
     pub pins_end: u64,
     /// No placement of the whole module has a lower peak.
     pub bound: u64,
+    /// Where this core's groups and locations end at the lowest if no other core has a say; the
+    /// bound, if no group shares the space's addresses. // M7
+    pub alone: u64,
     /// By function.
     pub frames: Vec<FrameRun>,
 }
@@ -45,6 +52,26 @@ impl SpaceRun {
     pub(super) fn is_visible(&self) -> bool {
         self.has_items() || self.pins_end > 0
     }
+
+    /// What no plan can stay below beside groups that end at `groups`: where the locations of the
+    /// space end higher, they are what ends the core's range, and its whole load counts. // M7
+    pub(super) fn bound_beside(&self, groups: u64) -> u64 {
+        match self.has_items() && self.peak >= groups {
+            true => self.alone,
+            false => self.bound,
+        }
+    }
+}
+
+/// What a pin of a frame's problem is.
+#[derive(Clone, Copy)]
+enum Obstacle {
+    /// A pin that the function sees, by position.
+    Visible(usize),
+    /// A group, by position. // M7
+    Group(usize),
+    /// What callers hold, and groups that are not told apart.
+    Others,
 }
 
 /// One function of it.
@@ -74,24 +101,31 @@ impl FrameRun {
     }
 }
 
-/// Places every function of a module in one space, below a ceiling.
+/// Where a space may lie.
+pub(super) struct Room<'r> {
+    /// Bytes that it may use; `None`: no limit.
+    pub capacity: Option<u64>,
+    /// The groups that have their bytes in the same range of addresses. // M7
+    pub around: Option<&'r Occupied>,
+}
+
+/// Places every function of a module in one space.
 pub(super) fn run(
     scene: &Scene<'_>,
     module: usize,
     space: Space,
-    capacity: Option<u64>,
+    attempt: Attempt,
+    Room { capacity, around }: Room<'_>,
     control: &mut Control<'_>,
 ) -> Result<SpaceRun> {
     let options = scene.options;
+    let holes = options.floor == Floor::Holes;
     let calls = scene.calls(module);
     let functions = scene.functions(module);
-    let floor = match options.floor {
-        Floor::Hwm => scene.pins.floor(module, space)?,
-        Floor::Holes => 0,
-    };
+    let floor = scene.floor(module, space)?;
     let mut inherited = vec![Ranges::default(); functions.len()];
     let mut runs: Vec<FrameRun> = functions.iter().map(|_| FrameRun::default()).collect();
-    let mut loads = Loads::new(functions.len());
+    let mut loads = Loads::new(functions.len(), floor);
     for &f in &calls.callers_first {
         let here = |e: Error| e.in_function(functions[f].name());
         let analysed = scene.function(module, f);
@@ -99,51 +133,82 @@ pub(super) fn run(
             scene
                 .pins
                 .visible(scene.modules, (module, f), space, &analysed.liveness, calls)?;
+        let groups = around.map(|around| around.in_function(scene, (module, f)));
+        let groups = groups.unwrap_or_default();
+        groups
+            .check_pins(scene, (module, f), &visible)
+            .map_err(here)?;
         let mut frame = frame(&functions[f], analysed, space, options).map_err(here)?;
+        frame.problem.runtime_page = attempt.runtime_page; // P7
         frame.problem.floor = floor;
         frame.problem.ceiling = capacity.unwrap_or(u64::MAX);
-        if options.floor == Floor::Holes {
-            // What callees hold is no part of the function's own bound.
-            let own = visible.roots.len();
-            frame.problem.pins.extend_from_slice(&visible.pins[..own]);
-            (0..own).for_each(|i| {
-                frame
-                    .problem
-                    .pin_lives
-                    .push(visible.lives.of(i).iter().copied())
-            });
+        let mut obstacles = Vec::new();
+        let mut block = |problem: &mut Problem, what, pin: Pin, life: &[Segment]| {
+            problem.pins.push(pin);
+            problem.pin_lives.push(life.iter().copied());
+            obstacles.push(what);
+        };
+        // What callees hold is no part of the function's own bound.
+        let own = visible.roots.len();
+        if holes {
+            for i in 0..own {
+                let life = visible.lives.of(i);
+                block(
+                    &mut frame.problem,
+                    Obstacle::Visible(i),
+                    visible.pins[i],
+                    life,
+                );
+            }
+            for (held, life) in groups.all().filter(|(held, _)| held.pinned) {
+                block(
+                    &mut frame.problem,
+                    Obstacle::Group(held.group),
+                    held.bytes,
+                    life,
+                );
+            }
         }
-        let additive = options.floor == Floor::Hwm;
-        loads.record(f, &frame, if additive { calls.calls_of(f) } else { &[] });
-        if options.floor == Floor::Holes {
-            for i in visible.roots.len()..visible.pins.len() {
-                frame.problem.pins.push(visible.pins[i]);
-                frame
-                    .problem
-                    .pin_lives
-                    .push(visible.lives.of(i).iter().copied());
+        loads.record(
+            f,
+            &frame,
+            &groups,
+            if holes { &[] } else { calls.calls_of(f) },
+        );
+        if holes {
+            for i in own..visible.pins.len() {
+                let life = visible.lives.of(i);
+                block(
+                    &mut frame.problem,
+                    Obstacle::Visible(i),
+                    visible.pins[i],
+                    life,
+                );
             }
         }
         let last = FlatIndex((functions[f].instructions().len() as u32).saturating_sub(1));
+        let whole = Segment::new(FlatIndex(0), last);
         for &range in inherited[f].all() {
-            frame.problem.pins.push(range);
-            frame
-                .problem
-                .pin_lives
-                .push(Segment::new(FlatIndex(0), last));
+            block(
+                &mut frame.problem,
+                Obstacle::Others,
+                range,
+                whole.as_slice(),
+            );
         }
-        debug_assert_eq!(
-            place::overlapping_pins(&frame.problem.pins, &frame.problem.pin_lives),
-            None,
-            "obstacles are disjoint at every moment"
-        );
+        for (range, life) in groups.merged() {
+            block(&mut frame.problem, Obstacle::Others, range, life);
+        }
         let solved = place::solve(
             &frame.problem,
-            options.strategy,
+            attempt.strategy,
             options.budget_steps,
             control,
         )
-        .map_err(|unsolved| here(explain(scene, module, f, &frame, &visible, unsolved)))?;
+        .map_err(|unsolved| {
+            let beside = (&visible, &groups, obstacles.as_slice());
+            here(explain(scene, (module, f), &frame, beside, unsolved))
+        })?;
         let offsets = solved.placement.offsets;
         for site in calls.calls_of(f) {
             let above = inherited[f].all().to_vec();
@@ -178,6 +243,7 @@ pub(super) fn run(
         .unwrap_or(floor)
         .max(floor);
     let bound = loads.bound(&calls.callers_first, floor);
+    let alone = loads.alone.max(bound);
     let pins_end = scene.pins.end(module, space);
     Ok(SpaceRun {
         space,
@@ -186,6 +252,7 @@ pub(super) fn run(
         peak,
         pins_end,
         bound,
+        alone,
         frames: runs,
     })
 }
@@ -206,20 +273,38 @@ struct Loads {
     own: Vec<u64>,
     /// By caller: the callee, and a lower bound of the bytes live at the call.
     at_calls: Vec<Vec<(usize, u64)>>,
+    /// The greatest of the functions' own bounds if the groups could lie anywhere. What a group
+    /// meets in a callee need not meet what the caller holds, so that calls add nothing. // M7
+    alone: u64,
 }
 
 impl Loads {
-    fn new(functions: usize) -> Loads {
+    fn new(functions: usize, floor: u64) -> Loads {
         Loads {
             own: vec![0; functions],
             at_calls: vec![Vec::new(); functions],
+            alone: floor,
         }
     }
 
     /// Takes a frame before its inherited obstacles are added.
-    fn record(&mut self, f: usize, frame: &Frame, calls: &[super::calls::CallSite]) {
+    fn record(
+        &mut self,
+        f: usize,
+        frame: &Frame,
+        groups: &InFunction,
+        calls: &[super::calls::CallSite],
+    ) {
         let problem = &frame.problem;
         self.own[f] = place::lower_bound(problem);
+        let mut with_groups: Option<Problem> = None;
+        for (item, life) in groups.loads() {
+            let problem = with_groups.get_or_insert_with(|| problem.clone());
+            problem.items.push(item);
+            problem.lives.push(life.iter().copied());
+        }
+        let alone = with_groups.map_or(self.own[f], |problem| place::lower_bound(&problem));
+        self.alone = self.alone.max(alone);
         for site in calls {
             let live: u64 = live_at(&problem.lives, site.index)
                 .map(|i| problem.items[i].size)
@@ -243,26 +328,50 @@ impl Loads {
     }
 }
 
+/// Why a frame found no room; groups, merged for the search, are told one by one. // P9, M7
 fn explain(
     scene: &Scene<'_>,
-    module: usize,
-    f: usize,
+    (module, f): (usize, usize),
     frame: &Frame,
-    visible: &VisiblePins,
+    (visible, groups, obstacles): (&VisiblePins, &InFunction, &[Obstacle]),
     unsolved: Unsolved,
 ) -> Error {
     let function = &scene.functions(module)[f];
-    unsolved.explain(&frame.problem, |named| match named {
+    let mut problem = frame.problem.clone();
+    let mut obstacles = obstacles.to_vec();
+    let merged = groups.merged().count();
+    let kept = obstacles.len() - merged; // They were added last.
+    obstacles.truncate(kept);
+    problem.pins.truncate(kept);
+    problem.pin_lives = Default::default();
+    for i in 0..kept {
+        problem
+            .pin_lives
+            .push(frame.problem.pin_lives.of(i).iter().copied());
+    }
+    for (held, life) in groups.all().filter(|(held, _)| !held.pinned) {
+        problem.pins.push(held.bytes);
+        problem.pin_lives.push(life.iter().copied());
+        obstacles.push(Obstacle::Group(held.group));
+    }
+    unsolved.explain(&problem, |named| match named {
         Named::Item(item) => {
             let id = frame.items[item as usize];
             (function.label(id), id.0)
         }
-        Named::Pin(pin) => match visible.roots.get(pin) {
-            Some(root) if scene.options.floor == Floor::Holes => {
+        Named::Pin(pin) => match obstacles[pin] {
+            Obstacle::Visible(i) if i < visible.roots.len() => {
+                let root = visible.roots[i];
                 let home = &scene.functions(root.module)[root.function];
                 (home.label(root.loc), root.loc.0)
             }
-            _ => ("what the callers hold".to_owned(), u32::MAX),
+            Obstacle::Group(group) => {
+                let owner = scene.groups.all[group].owner;
+                (group_label(scene, group), owner.loc.0)
+            }
+            Obstacle::Visible(_) | Obstacle::Others => {
+                ("what the callers hold".to_owned(), u32::MAX)
+            }
         },
     })
 }

@@ -26,31 +26,6 @@ impl Ranges {
             joins
         });
     }
-
-    /// The parts of `range` that are not in the set, ascending.
-    pub(super) fn outside(&self, range: Pin) -> Vec<Pin> {
-        let mut parts = Vec::new();
-        let mut at = range.start;
-        for taken in &self.0 {
-            if taken.start >= range.end {
-                break;
-            }
-            if taken.start > at {
-                parts.push(Pin {
-                    start: at,
-                    end: taken.start,
-                });
-            }
-            at = at.max(taken.end);
-        }
-        if at < range.end {
-            parts.push(Pin {
-                start: at,
-                end: range.end,
-            });
-        }
-        parts
-    }
 }
 
 #[cfg(test)]
@@ -64,8 +39,5 @@ mod tests {
         all.add([range(8, 9), range(0, 4), range(7, 7)].into_iter());
         all.add([range(4, 6), range(1, 2)].into_iter());
         assert_eq!(all.all(), [range(0, 6), range(8, 9)]);
-        assert_eq!(all.outside(range(2, 12)), [range(6, 8), range(9, 12)]);
-        assert_eq!(all.outside(range(1, 5)), []);
-        assert_eq!(all.outside(range(20, 25)), [range(20, 25)]);
     }
 }

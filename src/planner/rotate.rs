@@ -18,7 +18,7 @@ use crate::depend::{self, Layout};
 use crate::error::Result;
 use crate::interval_tree::{Interval, IntervalTree};
 use crate::ir::{Space, Usage};
-use crate::place::PAGE;
+use crate::place::admitted;
 
 /// The effect of the rotation over all functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,10 +179,10 @@ fn next_fit(frame: &Frame, fixed: &[bool], offsets: &mut [u64], (low, high): (u6
         taken.sort_unstable();
         let item = &problem.items[i];
         let fit = |from: u64| {
-            let mut at = admitted(from, item.size, item.align, problem.no_straddle)?;
+            let mut at = admitted(problem, i as u32, from)?;
             for &(start, end) in &taken {
                 if start < at.checked_add(item.size)? && at < end {
-                    at = admitted(end, item.size, item.align, problem.no_straddle)?;
+                    at = admitted(problem, i as u32, end)?;
                 }
             }
             (at.checked_add(item.size)? <= high).then_some(at)
@@ -197,16 +197,4 @@ fn next_fit(frame: &Frame, fixed: &[bool], offsets: &mut [u64], (low, high): (u6
         cursor = start + item.size;
     }
     moved
-}
-
-/// The lowest start at or above `from` that alignment and pages allow. // P2, P3
-fn admitted(from: u64, size: u64, align: u64, no_straddle: bool) -> Option<u64> {
-    let start = from.checked_next_multiple_of(align)?;
-    let crosses = size <= PAGE && start % PAGE > PAGE - size;
-    if no_straddle && crosses {
-        return start
-            .checked_next_multiple_of(PAGE)?
-            .checked_next_multiple_of(align);
-    }
-    Some(start)
 }

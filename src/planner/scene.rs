@@ -1,12 +1,14 @@
 //! Everything a run needs to know of a program before it places a byte.
 
+use std::collections::BTreeMap;
+
 use super::calls::CallGraph;
 use super::pins::Pins;
 use crate::error::{Error, Fault, Result};
-use crate::ir::{Function, MemLocId, Module, Segment, Space};
+use crate::ir::{FlatIndex, Function, MemLocId, Module, Segment, Space, Usage};
 use crate::liveness::{Binding, Liveness, LivenessWarning, dense_order, liveness_with};
-use crate::options::Options;
-use crate::shared::{Group, Groups, Member, Predicate, Timeline};
+use crate::options::{Floor, Geometry, Options};
+use crate::shared::{Fate, Group, Groups, Member, Predicate, Timeline, home};
 
 /// A program with its lives, its calls, its pins and the final space of each location.
 pub(super) struct Scene<'a> {
@@ -17,6 +19,8 @@ pub(super) struct Scene<'a> {
     pub epochs: Timeline,
     /// When each group lives, by position, on the axis of epochs.
     pub group_lives: Vec<Vec<Segment>>,
+    /// By group: the modules on whose cores its bytes must be free, ascending. // M7
+    pub reach: Vec<Vec<usize>>,
     analysed: Vec<ModuleScene>,
 }
 
@@ -59,6 +63,11 @@ impl<'a> Scene<'a> {
         }
         let pins = Pins::of(modules, &groups, options);
         let group_lives = groups.all.iter().map(|group| epochs.life(group)).collect();
+        let positions = modules.iter().zip(0..).map(|(m, at)| (m.core(), at));
+        let positions: BTreeMap<u32, usize> = positions.collect();
+        let reach = groups.all.iter();
+        let reach = reach.map(|group| reached(modules, &positions, options, group));
+        let reach = reach.collect::<Result<_>>()?;
         Ok(Scene {
             modules,
             options,
@@ -66,6 +75,7 @@ impl<'a> Scene<'a> {
             groups,
             epochs,
             group_lives,
+            reach,
             analysed,
         })
     }
@@ -89,6 +99,60 @@ impl<'a> Scene<'a> {
             function: f as u32,
             loc: root,
         })
+    }
+
+    /// Whether a group takes its bytes on the core of a module. // M7
+    pub(super) fn reaches(&self, group: usize, module: usize) -> bool {
+        self.reach[group].binary_search(&module).is_ok()
+    }
+
+    /// When others must see a group on the cores that it reaches, on the axis of epochs. // L6b, M7
+    pub(super) fn held_life(&self, group: usize) -> Vec<Segment> {
+        if is_owned_pin(&self.groups.all[group]) {
+            let last = FlatIndex(self.epochs.len().saturating_sub(1));
+            return Segment::new(FlatIndex(0), last).into_iter().collect();
+        }
+        let apart = self.options.separate_functions;
+        self.epochs.held(&self.group_lives[group], apart)
+    }
+
+    /// Whether a core's local and shared locations have one range of addresses. // M7
+    pub(super) fn is_unified(&self) -> bool {
+        self.options.geometry == Geometry::Unified
+    }
+
+    /// Nothing of a space is placed below. // P4
+    ///
+    /// In unified geometry a core's range begins above the host's pins in both of its spaces, and
+    /// what cores share begins above them on every core that some group reaches: one floor for all
+    /// groups, so that regions and slabs begin at one address. // M7
+    pub(super) fn floor(&self, module: usize, space: Space) -> Result<u64> {
+        if self.options.floor == Floor::Holes {
+            return Ok(0);
+        }
+        let range = |m: usize| -> Result<u64> {
+            let local = self.pins.floor(m, Space::Local)?;
+            Ok(local.max(self.pins.floor(m, Space::Shared)?))
+        };
+        match space {
+            Space::Local if self.is_unified() => range(module),
+            Space::Shared if self.is_unified() => {
+                let placed = |i: &usize| {
+                    let group = &self.groups.all[*i];
+                    group.fate == Fate::Shared && group.pin.is_none() && group.bytes > 0
+                };
+                let mut floor = self.pins.floor(module, Space::Shared)?;
+                let mut seen = vec![false; self.modules.len()];
+                let groups = (0..self.groups.all.len()).filter(placed);
+                for &m in groups.flat_map(|i| &self.reach[i]) {
+                    if !std::mem::replace(&mut seen[m], true) {
+                        floor = floor.max(range(m)?);
+                    }
+                }
+                Ok(floor)
+            }
+            Space::Local | Space::Shared | Space::Debug => self.pins.floor(module, space),
+        }
     }
 
     /// What a person should know about the lives of a module, in words.
@@ -118,6 +182,40 @@ impl<'a> Scene<'a> {
         }
         notes
     }
+}
+
+/// What the host has pinned in the shared space and is no candidate holds its bytes everywhere.
+pub(super) fn is_owned_pin(group: &Group) -> bool {
+    group.pin.is_some() && !matches!(group.usage, Usage::Internal | Usage::Collective)
+}
+
+/// The modules on whose cores a group takes its bytes. // L6b, M7
+///
+/// # Errors
+///
+/// In unified geometry, a core that the program does not have.
+fn reached(
+    modules: &[Module],
+    positions: &BTreeMap<u32, usize>,
+    options: &Options,
+    group: &Group,
+) -> Result<Vec<usize>> {
+    if is_owned_pin(group) {
+        return Ok((0..modules.len()).collect());
+    }
+    let mut reach = Vec::with_capacity(group.reach.len());
+    for &core in &group.reach {
+        let module = positions.get(&core).copied();
+        if module.is_none() && options.geometry == Geometry::Unified {
+            let (module, function) = home(modules, group.owner);
+            let error = Error::invalid("reach", format!("there is no core {core}"));
+            let error = error.on_core(module.core()).in_function(function.name());
+            return Err(error.at_location(&function.label(group.owner.loc)));
+        }
+        reach.extend(module);
+    }
+    reach.sort_unstable();
+    Ok(reach)
 }
 
 fn analyse(

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ir::{Extent, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Operand, Usage};
-use crate::options::{Floor, Strategy};
+use crate::options::{Floor, Geometry, Strategy};
 use crate::testing::{self, Shape};
 use crate::verify::verify;
 
@@ -22,6 +22,7 @@ fn options(u: &mut testing::Unstructured<'_>) -> testing::Result<Options> {
         trim_cc: u.arbitrary()?,
         align: *u.choose(&[None, None, Some(8192)])?,
         separate_functions: u.ratio(1, 4)?,
+        geometry: *u.choose(&[Geometry::Split, Geometry::Unified])?,
         ..Options::default()
     })
 }
@@ -313,4 +314,32 @@ fn what_the_host_calls_shared_is_one_group_by_name() {
     assert_eq!(loc(1).owner.as_ref().map(|owner| owner.core), Some(0));
     let apart = plan(&both, &Options::default(), &mut Control::default()).expect("it fits");
     assert!(!apart.modules[0].functions[0].memlocs[0].shared);
+}
+
+/// S1 over whole plans, where problems lie around each other.
+#[test]
+fn a_strategy_is_never_above_a_simpler_one() {
+    testing::for_each_seed(0..150, |u| {
+        let options = options(u)?;
+        let shape = Shape {
+            roots: 12,
+            calls: u.arbitrary()?,
+            ..Shape::many_cores()
+        };
+        let program = testing::program(u, &shape)?;
+        let peak = |strategy| {
+            let options = Options {
+                strategy,
+                ..options.clone()
+            };
+            plan(&program, &options, &mut Control::default())
+                .expect("valid programs fit")
+                .peak
+        };
+        let reference = peak(Strategy::Reference);
+        let fast = peak(Strategy::Fast);
+        let best = peak(Strategy::Best);
+        assert!(best <= fast && fast <= reference, "{options:?} {program:?}");
+        Ok(())
+    });
 }

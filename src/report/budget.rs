@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use super::pressure::{LiveSize, pressure};
+use super::pressure::{LiveSize, pressure, private_copies};
 use crate::ir::{MemoryType, Program, Space};
+use crate::options::Geometry;
 use crate::plan::Plan;
 
 /// What one core needs of its memory.
 ///
 /// `needed` is what has to be there: as far as the spaces reach, plus what callers own without an
-/// address, plus the host's extra bytes. `peak` is what is live at the worst instruction;
+/// address, plus the copies of what straddles a page of the runtime, plus the host's extra bytes. `peak` is what is live at the worst instruction;
 /// `unused` is the rest, lost to fragmentation, alignment and reserved space, so that
 /// `peak.total() + unused == needed`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,12 +85,9 @@ pub fn hbm_usage(program: &Program, plan: &Plan, extra: u64) -> Vec<HbmUsage> {
     let capacity = plan.options.core_capacity();
     let pressure = pressure(program, plan, extra);
     let usages = pressure.cores.into_iter().map(|core| {
-        let reach: u64 = Space::ALL
-            .iter()
-            .map(|&space| extent(program, plan, core.core, space))
-            .sum();
-        let needed = reach
+        let needed = reach(program, plan, core.core)
             .saturating_add(unaddressed(program, plan, core.core))
+            .saturating_add(private_copies(plan, core.core))
             .saturating_add(extra);
         // Pins that overlap nothing and lives that are all placed keep the peak within the need.
         let unused = needed.saturating_sub(core.peak.total());
@@ -106,19 +104,34 @@ pub fn hbm_usage(program: &Program, plan: &Plan, extra: u64) -> Vec<HbmUsage> {
     usages.collect()
 }
 
+/// How far the spaces of a core reach: side by side, or local and shared in one range. // G1, M7
+fn reach(program: &Program, plan: &Plan, core: u32) -> u64 {
+    let [local, shared, debug] =
+        [Space::Local, Space::Shared, Space::Debug].map(|space| extent(program, plan, core, space));
+    let placed = match plan.options.geometry {
+        Geometry::Split => local.saturating_add(shared),
+        Geometry::Unified => local.max(shared),
+    };
+    placed.saturating_add(debug)
+}
+
 /// How far a space reaches on a core: its highest placed or pinned byte. // G1
+///
+/// In unified geometry the shared space is on a core as far as its groups reach it; a pin, for all
+/// modules see it, is everywhere. // M7
 fn extent(program: &Program, plan: &Plan, core: u32, space: Space) -> u64 {
+    let everywhere = space == Space::Shared && plan.options.geometry == Geometry::Split;
     let mut end = 0;
     for (module, planned) in program.modules().iter().zip(&plan.modules) {
-        if space == Space::Local && module.core() != core {
-            continue;
-        }
-        if space == Space::Debug && module.core() != core {
+        let own = everywhere || module.core() == core;
+        if !own && space != Space::Shared {
             continue;
         }
         for (function, planned) in module.functions().iter().zip(&planned.functions) {
-            for (loc, declared) in planned.memlocs.iter().zip(function.memlocs()) {
-                let here = loc.space == space && declared.view.is_none();
+            for (id, loc) in function.memloc_ids().zip(&planned.memlocs) {
+                let declared = function.memloc(id);
+                let reached = own || declared.pin.is_some() || function.reach(id).contains(&core);
+                let here = loc.space == space && declared.view.is_none() && reached;
                 if let Some(address) = loc.address.filter(|_| here && loc.bytes > 0) {
                     end = end.max(address + loc.aligned);
                 }

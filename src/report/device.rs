@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pressure::{Category, LiveSize, core_profile, is_always_held};
+use super::pressure::{Category, LiveSize, core_profile, is_always_held, private_copies};
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Program, Segment};
 use crate::plan::Plan;
@@ -47,7 +47,12 @@ pub fn device_profile(
         let entry = there.find_function(name);
         let entry = entry.filter(|&f| timeline.start(m, f).is_some());
         let profile = match entry {
-            Some(f) => core_profile(there, planned, f, extra),
+            Some(f) => core_profile(
+                there,
+                planned,
+                f,
+                (extra, private_copies(plan, there.core())),
+            ),
             None => Vec::new(),
         };
         let on_axis = |t: usize| {
@@ -80,7 +85,12 @@ pub fn device_profile(
 
 /// What a core holds while nothing of it runs.
 fn core_idle(program: &Program, plan: &Plan, m: usize, extra: u64) -> LiveSize {
-    super::pressure::idle(&program.modules()[m], &plan.modules[m], extra).without_shared()
+    super::pressure::idle(
+        &program.modules()[m],
+        &plan.modules[m],
+        (extra, private_copies(plan, program.modules()[m].core())),
+    )
+    .without_shared()
 }
 
 /// The largest of a core's moments in each epoch.

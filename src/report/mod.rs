@@ -10,4 +10,5 @@ pub use budget::{HbmUsage, Verdict, hbm_usage};
 pub use device::device_profile;
 pub use pressure::{
     Category, CorePressure, LiveSize, Pressure, core_profile, frame_profile, pressure,
+    private_copies,
 };

@@ -27,17 +27,20 @@ pub enum Category {
     Collective,
     /// Bytes that only the host knows of, such as descriptors.
     Extra,
+    /// The copies of what straddles a page of the runtime. // P7
+    Copies,
 }
 
 impl Category {
     /// Every category, in the order of reports.
-    pub const ALL: [Category; 6] = [
+    pub const ALL: [Category; 7] = [
         Category::InputOutput,
         Category::Weights,
         Category::Private,
         Category::Shared,
         Category::Collective,
         Category::Extra,
+        Category::Copies,
     ];
 
     /// The words of reports.
@@ -49,6 +52,7 @@ impl Category {
             Category::Shared => "shared",
             Category::Collective => "collective",
             Category::Extra => "extra",
+            Category::Copies => "copies",
         }
     }
 }
@@ -151,7 +155,12 @@ pub fn pressure(program: &Program, plan: &Plan, extra: u64) -> Pressure {
     let mut shared = BTreeMap::new();
     for (module, planned) in program.modules().iter().zip(&plan.modules) {
         let worst = WorstMoments::of(module, planned);
-        let core = core_pressure(module, planned, &worst, extra);
+        let core = core_pressure(
+            module,
+            planned,
+            &worst,
+            (extra, private_copies(plan, module.core())),
+        );
         if let Some(entry) = module.find_function(&core.function) {
             worst.shared_under(module, planned, (entry, core.index), &mut shared);
         }
@@ -223,9 +232,9 @@ fn core_pressure(
     module: &Module,
     planned: &ModulePlan,
     worst: &WorstMoments,
-    extra: u64,
+    (extra, copies): (u64, u64),
 ) -> CorePressure {
-    let always = idle(module, planned, extra);
+    let always = idle(module, planned, (extra, copies));
     let entry = worst
         .entries
         .iter()
@@ -240,7 +249,8 @@ fn core_pressure(
 }
 
 /// What a core holds at each instruction of a function that nothing calls, callees included as
-/// their worst; of a callee, what it adds to what its callers hold. `extra` is added to each.
+/// their worst; of a callee, what it adds to what its callers hold. `extra` is what
+/// is added to each: the host's bytes and [`private_copies`].
 ///
 /// # Panics
 ///
@@ -249,7 +259,7 @@ pub fn core_profile(
     module: &Module,
     planned: &ModulePlan,
     function: usize,
-    extra: u64,
+    extra: (u64, u64),
 ) -> Vec<LiveSize> {
     let always = idle(module, planned, extra);
     let worst = WorstMoments::of(module, planned);
@@ -262,10 +272,19 @@ pub fn core_profile(
 }
 
 /// What a core holds while nothing of it runs.
-pub(super) fn idle(module: &Module, planned: &ModulePlan, extra: u64) -> LiveSize {
+pub(super) fn idle(module: &Module, planned: &ModulePlan, (extra, copies): (u64, u64)) -> LiveSize {
     let mut held = always_held(module, planned);
     held.put(Category::Extra, extra);
+    held.put(Category::Copies, copies);
     held
+}
+
+/// The bytes of the copies that a core holds, all the time, for what straddles a page of the
+/// runtime. They have no addresses in a space. // P7
+pub fn private_copies(plan: &Plan, core: u32) -> u64 {
+    let straddlers = plan.straddlers.iter().flatten();
+    let here = straddlers.filter(|straddler| straddler.core == core);
+    here.fold(0, |sum, straddler| sum.saturating_add(straddler.bytes))
 }
 
 /// What a module holds whatever runs: each storage once, whichever functions name it. // L6b

@@ -57,6 +57,9 @@ pub struct Epochs {
     /// By instruction: the epochs in which it may run. A barrier ends the epoch before it and
     /// counts as part of the next.
     pub of_instruction: Vec<EpochRange>,
+    /// By instruction: it stands in a cycle with barriers, so what it calls may run in any epoch
+    /// of its range.
+    pub in_cycle: Vec<bool>,
     /// The ids of the barriers passed, in order; a cycle's by id.
     pub barriers: Vec<BarrierPass>,
     /// By (function position, root): the hull of the epochs of its accesses, callees included.
@@ -102,6 +105,7 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
         .collect();
     let mut epochs = Epochs {
         of_instruction: vec![EpochRange::default(); function.instructions().len()],
+        in_cycle: vec![false; function.instructions().len()],
         ..Epochs::default()
     };
     // How many barriers were passed on entering a component; `None` where control never gets.
@@ -143,6 +147,7 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
                     last: at + inside,
                 });
                 epochs.of_instruction[t.index()] = range;
+                epochs.in_cycle[t.index()] = whole.is_some();
                 for root in touched_roots(function, t) {
                     touch(&mut epochs.of_root, (f, root), range);
                 }

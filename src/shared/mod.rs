@@ -3,6 +3,7 @@
 //! ```text
 //! groups     which locations of different cores are one buffer
 //! epochs     between which barriers each access lies
+//! moments    when each instruction may run, whoever calls its function
 //! timeline   one axis of epochs for all entry functions
 //! split      one module becomes one per core
 //! sync       every member gets its owner's address
@@ -12,6 +13,7 @@
 mod digest;
 mod epochs;
 mod groups;
+mod moments;
 mod split;
 mod sync;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::epochs::{BarrierPass, EpochRange, Epochs, epochs, show};
 use super::groups::{Group, Member};
+use super::moments::Moments;
 use crate::error::{Error, Result};
 use crate::ir::{FlatIndex, Module, Segment};
 use crate::planner::CallGraph;
@@ -17,6 +18,8 @@ pub(crate) struct Timeline {
     stretches: Vec<Stretch>,
     /// By module position, then function position.
     epochs: Vec<Vec<Epochs>>,
+    /// By module position.
+    moments: Vec<Moments>,
 }
 
 /// The epochs of one entry function.
@@ -84,7 +87,16 @@ impl Timeline {
             stretch.start = start;
             start += stretch.len;
         }
-        Ok(Timeline { stretches, epochs })
+        let mut timeline = Timeline {
+            stretches,
+            epochs,
+            moments: Vec::new(),
+        };
+        let moments = calls.iter().enumerate();
+        let moments = moments
+            .map(|(m, calls)| Moments::of(calls, &timeline.epochs[m], |f| timeline.start(m, f)));
+        timeline.moments = moments.collect();
+        Ok(timeline)
     }
 
     /// The stretches, ascending along the axis.
@@ -118,32 +130,50 @@ impl Timeline {
         lives.collect()
     }
 
-    /// When an instruction of an entry function may run, on the axis.
-    pub(crate) fn on_axis(&self, module: usize, function: usize, t: FlatIndex) -> Option<Segment> {
-        let on = |stretch: &&Stretch| stretch.functions[module] == Some(function);
-        let stretch = self.stretches.iter().find(on)?;
-        let range = self.epochs[module][function].of_instruction[t.index()];
-        let at = |epoch: u32| FlatIndex(stretch.start + epoch);
-        Segment::new(at(range.first), at(range.last))
+    /// The life of a group as others must see it on a core: what other entry functions run may
+    /// meet it at any moment, unless the host says that a device-wide barrier separates them. // M7
+    pub(crate) fn held(&self, life: &[Segment], separate_functions: bool) -> Vec<Segment> {
+        let (Some(first), false) = (life.first(), separate_functions) else {
+            return life.to_vec();
+        };
+        let axis =
+            |from: u32, past: u32| Segment::new(FlatIndex(from), FlatIndex(past.checked_sub(1)?));
+        let own = self.stretches.iter().find(|s| s.contains(first.first()));
+        let own = own.expect("lives lie on stretches");
+        match life {
+            [alone] => [
+                axis(0, own.start),
+                Some(*alone),
+                axis(own.start + own.len, self.len()),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
+            _ => axis(0, self.len()).into_iter().collect(),
+        }
     }
 
-    /// When the instructions of an entry function may run, as runs of neighbours that do so
-    /// together: first and last flat index, closed. Empty for what is called.
-    pub(crate) fn runs(&self, module: usize, function: usize) -> Vec<(u32, u32, Segment)> {
-        let mut runs: Vec<(u32, u32, Segment)> = Vec::new();
-        let Some(start) = self.start(module, function) else {
-            return runs;
-        };
-        let ranges = &self.epochs[module][function].of_instruction;
-        for (t, range) in (0u32..).zip(ranges) {
-            let at = |epoch: u32| FlatIndex(start + epoch);
-            let at = Segment::new(at(range.first), at(range.last)).expect("first before last");
-            match runs.last_mut() {
-                Some(run) if run.2 == at => run.1 = t,
-                _ => runs.push((t, t, at)),
-            }
-        }
-        runs
+    /// The instructions of a function that may run within a life on the axis, callees' too. // M4
+    pub(crate) fn indices(&self, module: usize, function: usize, life: &[Segment]) -> Vec<Segment> {
+        self.moments[module].indices(function, life)
+    }
+
+    /// The epochs in which some instructions of a function may run, on the axis. // M4
+    pub(crate) fn epochs_of(
+        &self,
+        module: usize,
+        function: usize,
+        indices: &[Segment],
+    ) -> Vec<Segment> {
+        self.moments[module].epochs(function, indices)
+    }
+
+    /// When an instruction of an entry function may run, on the axis; `None` for what is called.
+    pub(crate) fn on_axis(&self, module: usize, function: usize, t: FlatIndex) -> Option<Segment> {
+        let start = self.start(module, function)?;
+        let range = self.epochs[module][function].of_instruction[t.index()];
+        let at = |epoch: u32| FlatIndex(start + epoch);
+        Segment::new(at(range.first), at(range.last))
     }
 
     /// The first epoch of an entry function on the axis; `None` for what is called.

@@ -6,13 +6,15 @@ use super::PAGE;
 use super::bound::{Loads, Pair};
 use super::calls::Calls;
 use super::findings::{At, Findings};
-use super::groups::{Fate, Groups};
+use super::groups::{Fate, Group, Groups};
+use super::held::Held;
 use super::locations::{Floors, Hold, Layout, collective_limits, region_base, usage_of};
-use super::overlap::group_put;
+use super::overlap::{group_put, looks};
+use super::runtime_page;
 use super::scope::Scope;
 use super::sweep::Rect;
 use crate::ir::{MemLocId, Space, Usage};
-use crate::options::{Floor, Strategy};
+use crate::options::{Floor, Geometry, Strategy};
 use crate::plan::{FunctionSpace, Plan, SpacePlan, Status};
 
 /// What is true of one space of one core.
@@ -67,9 +69,23 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) {
         function(facts, s, findings);
     }
     truths.insert((Space::Shared, None), shared(facts));
+    let mut unified = BTreeMap::new();
+    if plan.options.geometry == Geometry::Unified {
+        unified = ranges(facts, &truths);
+        agreements(&unified, plan, findings);
+        for (&core, range) in &unified {
+            // What ends a core's range answers for all that is in it. // M7
+            let local = truths.get_mut(&(Space::Local, Some(core)));
+            if let Some(local) = local.filter(|l| l.end.is_some() && l.end >= range.groups) {
+                local.bound.0 = local.bound.0.max(range.alone);
+                local.bound.1 = local.bound.1.max(range.alone_least);
+            }
+        }
+    }
     spaces(&truths, plan, findings);
-    capacity(scopes, floors, &truths, plan, findings);
-    top(&truths, plan, findings);
+    capacity(scopes, floors, &truths, &unified, plan, findings);
+    let least_copies = runtime_page::check(facts, findings);
+    top(&truths, plan, least_copies, findings);
 }
 
 /// What a private space of one function needs.
@@ -83,6 +99,25 @@ struct Load {
 
 /// Measures a private space of one function; `callee` knows what is proven of those it calls.
 fn private(facts: &Facts<'_, '_>, s: usize, space: Space, callee: impl Fn(u32) -> u128) -> Load {
+    let unified = facts.plan.options.geometry == Geometry::Unified && space == Space::Local;
+    let held = unified.then(|| {
+        let apart = facts.plan.options.separate_functions;
+        let mut held = Held::of(facts.scopes, facts.groups, facts.layout, s, apart);
+        held.groups.retain(|(_, put, _)| put.hold != Hold::Placed);
+        held
+    });
+    loaded(facts, s, space, held.as_ref(), callee)
+}
+
+/// As `private`, with the groups that have their bytes in the same range: the placed ones are
+/// part of the load, the pinned ones are in its way.
+fn loaded(
+    facts: &Facts<'_, '_>,
+    s: usize,
+    space: Space,
+    held: Option<&Held>,
+    callee: impl Fn(u32) -> u128,
+) -> Load {
     let &Facts {
         scopes,
         layout,
@@ -117,6 +152,23 @@ fn private(facts: &Facts<'_, '_>, s: usize, space: Space, callee: impl Fn(u32) -
             }
             Hold::Pinned => pins.extend(runs.iter().map(|r| rect(r.0, r.1, put.start, put.end))),
             Hold::Always => {} // Below, for those of other functions count too.
+        }
+    }
+    for (g, put, runs) in held.iter().flat_map(|held| &held.groups) {
+        let owner = u32::MAX - 1 - *g as u32; // No location of a function has such a number.
+        let rect = |start, end| {
+            let runs = runs.iter();
+            runs.map(move |&(lo, hi)| Rect {
+                first: lo.into(),
+                last: hi.into(),
+                start,
+                end,
+                owner,
+            })
+        };
+        match put.hold {
+            Hold::Placed => candidates.extend(rect(0, put.end - put.start)),
+            Hold::Pinned | Hold::Always => pins.extend(rect(put.start, put.end)),
         }
     }
     if plan.options.floor == Floor::Hwm {
@@ -210,8 +262,104 @@ fn private(facts: &Facts<'_, '_>, s: usize, space: Space, callee: impl Fn(u32) -
     }
 }
 
-/// The shared space of all cores.
+/// One core's local locations and groups, in one range of addresses. // M7
+#[derive(Clone, Copy, Debug, Default)]
+struct Range {
+    /// One past the highest byte of a placed group; `None` if there is none.
+    groups: Option<u64>,
+    /// One past the highest byte placed; the floor if nothing was.
+    agreed: u64,
+    /// What the load of both proves, and the least that may be given for it.
+    alone: u128,
+    alone_least: u128,
+}
+
+/// The ranges by core.
+fn ranges(facts: &Facts<'_, '_>, truths: &BTreeMap<Key, Truth>) -> BTreeMap<u32, Range> {
+    let &Facts {
+        scopes,
+        groups,
+        floors,
+        layout,
+        plan,
+        ..
+    } = facts;
+    let mut ranges: BTreeMap<u32, Range> = BTreeMap::new();
+    let apart = plan.options.separate_functions;
+    for (s, scope) in scopes.iter().enumerate() {
+        let held = Held::of(scopes, groups, layout, s, apart);
+        let load = loaded(facts, s, Space::Local, Some(&held), |_| 0);
+        let floor = u128::from(floors.floor(Space::Local, scope.core));
+        let range = ranges.entry(scope.core).or_default();
+        range.alone = range.alone.max(floor + load.below);
+        range.alone_least = range.alone_least.max(floor + load.least);
+    }
+    for group in groups.list.iter().filter(|g| g.fate == Fate::Shared) {
+        let put = group_put(layout, group).filter(|put| put.hold == Hold::Placed);
+        let Some(put) = put else { continue };
+        for core in &group.reach {
+            if let Some(range) = ranges.get_mut(core) {
+                range.groups = range.groups.max(Some(put.end));
+            }
+        }
+    }
+    for (&core, range) in &mut ranges {
+        let local = truths.get(&(Space::Local, Some(core))).copied();
+        let local = local.unwrap_or_default();
+        let ends = local.end.max(range.groups);
+        range.agreed = ends.unwrap_or(floors.floor(Space::Local, core));
+        // With calls the load of the local space alone may prove more.
+        range.alone = range.alone.max(local.bound.0);
+        range.alone_least = range.alone_least.max(local.bound.1);
+    }
+    ranges
+}
+
+/// What the plan says that agreeing cost each core. // M7
+fn agreements(ranges: &BTreeMap<u32, Range>, plan: &Plan, findings: &mut Findings) {
+    let told = |name: &str| plan.metrics.get(name).copied();
+    for (&core, range) in ranges {
+        let at = At {
+            core: Some(core),
+            function: None,
+        };
+        let (agreed, alone) = (
+            told(&format!("core_{core}_agreed")),
+            told(&format!("core_{core}_alone")),
+        );
+        if agreed.is_some_and(|agreed| agreed != range.agreed) {
+            findings.say("wrong_metric", at, || {
+                let is = range.agreed;
+                format!("the plan says that it ends at {agreed:?} as agreed, it is {is}")
+            });
+        }
+        let right = range.alone_least..=range.alone;
+        if alone.is_some_and(|alone| !right.contains(&alone.into())) {
+            findings.say("wrong_metric", at, || {
+                let is = range.alone;
+                format!("the plan says that alone it could end at {alone:?}, the load proves {is}")
+            });
+        }
+    }
+}
+
+/// The shared space: of all cores, or of that core which has the most of it.
 fn shared(facts: &Facts<'_, '_>) -> Truth {
+    if facts.plan.options.geometry == Geometry::Split {
+        return shared_by(facts, |_| true);
+    }
+    let mut whole = shared_by(facts, |_| false);
+    for core in looks(facts.scopes, facts.groups) {
+        let one = shared_by(facts, |group| group.reach.contains(&core));
+        whole.end = whole.end.max(one.end);
+        whole.bound.0 = whole.bound.0.max(one.bound.0);
+        whole.bound.1 = whole.bound.1.max(one.bound.1);
+    }
+    whole
+}
+
+/// The groups that have their bytes in one range of addresses.
+fn shared_by(facts: &Facts<'_, '_>, here: impl Fn(&Group) -> bool) -> Truth {
     let &Facts {
         scopes,
         groups,
@@ -226,7 +374,7 @@ fn shared(facts: &Facts<'_, '_>) -> Truth {
     let mut loads: BTreeMap<u32, BTreeMap<u32, Vec<Rect>>> = BTreeMap::new();
     let mut end = None;
     for (g, group) in groups.list.iter().enumerate() {
-        let put = group_put(layout, group).filter(|put| put.hold == Hold::Placed);
+        let put = group_put(layout, group).filter(|put| put.hold == Hold::Placed && here(group));
         let (Fate::Shared, Some(put)) = (group.fate, put) else {
             continue;
         };
@@ -596,6 +744,7 @@ fn capacity(
     scopes: &[Scope<'_>],
     floors: &Floors,
     truths: &BTreeMap<Key, Truth>,
+    ranges: &BTreeMap<u32, Range>,
     plan: &Plan,
     findings: &mut Findings,
 ) {
@@ -610,7 +759,13 @@ fn capacity(
             let end = truths.get(&key).and_then(|t| t.end).unwrap_or(0);
             u128::from(end.max(floors.pin_end(space, core)))
         };
-        let parts = [Space::Local, Space::Shared, Space::Debug].map(extent);
+        let mut parts = [Space::Local, Space::Shared, Space::Debug].map(extent);
+        if let Some(range) = ranges.get(&core) {
+            // One range; the message tells what the groups add to it. // M7
+            let pins = u128::from(floors.pin_end(Space::Shared, core));
+            let groups = u128::from(range.groups.unwrap_or(0)).max(pins);
+            parts[1] = groups.saturating_sub(parts[0]);
+        }
         let sum: u128 = parts.iter().sum();
         if sum > window.into() {
             let at = At {
@@ -626,7 +781,7 @@ fn capacity(
 }
 
 /// The figures of the whole plan.
-fn top(truths: &BTreeMap<Key, Truth>, plan: &Plan, findings: &mut Findings) {
+fn top(truths: &BTreeMap<Key, Truth>, plan: &Plan, least_copies: bool, findings: &mut Findings) {
     let at = At::default();
     let highest = plan.spaces.iter().map(|s| s.peak).max().unwrap_or(0);
     if plan.peak != highest {
@@ -646,7 +801,8 @@ fn top(truths: &BTreeMap<Key, Truth>, plan: &Plan, findings: &mut Findings) {
     }
     let placed = truths.values().any(|t| t.end.is_some());
     let wrong = match plan.status {
-        Status::Optimal => plan.peak != plan.lower_bound,
+        // With a runtime's page the copies come before the peak. // P7
+        Status::Optimal => plan.peak != plan.lower_bound || !least_copies,
         Status::Feasible => false,
         Status::Infeasible | Status::Unknown => placed,
     };

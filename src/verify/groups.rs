@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::calls::Calls;
 use super::epochs::{EpochRange, Epochs};
 use super::findings::Findings;
+use super::held::{Contexts, Runs};
 use super::scope::Scope;
 use crate::ir::{Function, MemLocId, MemoryType, Module, Space, Usage};
 
@@ -32,6 +33,8 @@ pub(super) struct Group {
     /// The member that is placed; the others follow it.
     pub owner: Member,
     pub fate: Fate,
+    /// The cores on which its bytes must be free, ascending. // M7
+    pub reach: Vec<u32>,
     /// The host's address, if a member has one.
     pub pin: Option<u64>,
     /// `collective` if a member is, else the owner's.
@@ -133,10 +136,12 @@ fn group(
         false => loc(owner).usage,
     };
     let pin = members.iter().find_map(|&m| loc(m).pin);
-    let reached = members
-        .iter()
-        .any(|m| !scopes[m.0 as usize].function.reach(m.1).is_empty());
-    let stays = usage == Usage::Collective || reached;
+    let explicit = (members.iter()).flat_map(|&(s, id)| scopes[s as usize].function.reach(id));
+    let mut reach: Vec<u32> = explicit.copied().collect();
+    let stays = usage == Usage::Collective || !reach.is_empty();
+    reach.extend(members.iter().map(|m| scopes[m.0 as usize].core));
+    reach.sort_unstable();
+    reach.dedup();
     let fate = match touching[..] {
         _ if pin.is_some() => Fate::Shared,
         [] => Fate::Untouched,
@@ -147,6 +152,7 @@ fn group(
         members,
         owner,
         fate,
+        reach,
         pin,
         usage,
         life: Vec::new(),
@@ -191,6 +197,9 @@ pub(super) struct Timing {
     stretch: Vec<Option<u32>>,
     /// The entry functions' names.
     pub names: Vec<String>,
+    contexts: Contexts,
+    /// By scope: instructions in a row that may run in the same epochs.
+    steps: Vec<Vec<((u32, u32), EpochRange)>>,
 }
 
 impl Timing {
@@ -220,14 +229,49 @@ impl Timing {
                 .is_entry(s)
                 .then(|| numbers[scopes[s].function.name()])
         };
+        let epochs: Vec<Epochs> = epochs
+            .into_iter()
+            .map(|e| e.expect("every scope is in the order"))
+            .collect();
+        let contexts = Contexts::of(
+            calls,
+            stretch,
+            |s, i| epochs[s].at(i),
+            |s, i| epochs[s].cycles(i),
+        );
+        let steps = scopes.iter().zip(&epochs).map(|(scope, epochs)| {
+            let mut steps: Vec<((u32, u32), EpochRange)> = Vec::new();
+            for i in 0..scope.function.instructions().len() as u32 {
+                match steps.last_mut() {
+                    Some((run, range)) if *range == epochs.at(i) => run.1 = i,
+                    _ => steps.push(((i, i), epochs.at(i))),
+                }
+            }
+            steps
+        });
         Timing {
-            epochs: epochs
-                .into_iter()
-                .map(|e| e.expect("every scope is in the order"))
-                .collect(),
+            steps: steps.collect(),
             stretch: (0..scopes.len()).map(stretch).collect(),
+            epochs,
             names,
+            contexts,
         }
+    }
+
+    /// The instructions of a scope that may run at a time for which `meets` holds, given an entry
+    /// function and some epochs of it.
+    pub fn when(&self, scope: usize, meets: impl Fn(u32, EpochRange) -> bool) -> Runs {
+        let mut runs: Runs = Vec::new();
+        for &((first, last), range) in &self.steps[scope] {
+            if !self.contexts.any(scope, range, &meets) {
+                continue;
+            }
+            match runs.last_mut() {
+                Some(run) if run.1 + 1 == first => run.1 = last,
+                _ => runs.push((first, last)),
+            }
+        }
+        runs
     }
 
     /// The number of an entry function.

@@ -7,7 +7,7 @@ use super::groups::{Fate, Group, Groups};
 use super::scope::Scope;
 use super::{PAGE, as_placed, page_up};
 use crate::ir::{FlatIndex, Kind, MemLocId, MemoryType, Skipped, Space, Usage};
-use crate::options::{Floor, Options};
+use crate::options::{Floor, Geometry, Options};
 use crate::plan::{MemLocPlan, Plan};
 
 /// When bytes are taken.
@@ -35,6 +35,8 @@ pub(super) struct Put {
 pub(super) struct Floors {
     pin_ends: BTreeMap<(Space, Option<u32>), u64>,
     mode: Floor,
+    /// In unified geometry, the cores that some placed group reaches. // M7
+    reached: Option<BTreeSet<u32>>,
 }
 
 impl Floors {
@@ -56,9 +58,16 @@ impl Floors {
                 *end = (*end).max(pin.saturating_add(loc.bytes));
             }
         }
+        let placed = groups.list.iter().filter(|g| {
+            let bytes = scopes[g.owner.0 as usize].loc(g.owner.1).bytes;
+            let candidate = options.usage_mask.contains(g.usage);
+            g.fate == Fate::Shared && g.pin.is_none() && candidate && bytes > 0
+        });
+        let unified = options.geometry == Geometry::Unified;
         Floors {
             pin_ends,
             mode: options.floor,
+            reached: unified.then(|| placed.flat_map(|g| g.reach.iter().copied()).collect()),
         }
     }
 
@@ -68,11 +77,21 @@ impl Floors {
         self.pin_ends.get(&(space, core)).copied().unwrap_or(0)
     }
 
-    /// Nothing may be placed below.
+    /// Nothing may be placed below. // P4, M7
     pub fn floor(&self, space: Space, core: u32) -> u64 {
-        match self.mode {
-            Floor::Holes => 0,
-            Floor::Hwm => u64::try_from(page_up(self.pin_end(space, core))).unwrap_or(u64::MAX),
+        if self.mode == Floor::Holes {
+            return 0;
+        }
+        let above =
+            |space, core| u64::try_from(page_up(self.pin_end(space, core))).unwrap_or(u64::MAX);
+        let shared = above(Space::Shared, core);
+        match (&self.reached, space) {
+            (Some(_), Space::Local) => above(Space::Local, core).max(shared),
+            (Some(reached), Space::Shared) => {
+                let local = reached.iter().map(|&core| above(Space::Local, core));
+                local.fold(shared, u64::max)
+            }
+            _ => above(space, core),
         }
     }
 }
@@ -366,22 +385,10 @@ impl Check<'_, '_> {
 
     /// The instructions of this function that may run while a group lives. // M4
     fn epochs_of(&self, group: &Group) -> Vec<(u32, u32)> {
-        let count = self.scope.function.instructions().len() as u32;
-        let timing = &self.groups.timing;
-        let Some(stretch) = timing.stretch(self.s) else {
-            // A callee runs in its callers' epochs: all of it may.
-            let lives = !group.life.is_empty() && count > 0;
-            return lives.then(|| (0, count - 1)).into_iter().collect();
-        };
-        let Some(&(_, (from, to))) = group.life.iter().find(|l| l.0 == stretch) else {
-            return Vec::new();
-        };
-        let meets = |&i: &u32| {
-            let (lo, hi) = timing.epochs[self.s].at(i);
-            lo <= to && from <= hi
-        };
-        let instants: Vec<(u32, u32)> = (0..count).filter(meets).map(|i| (i, i)).collect();
-        joined(&instants)
+        self.groups.timing.when(self.s, |stretch, (lo, hi)| {
+            let own = group.life.iter().find(|l| l.0 == stretch);
+            own.is_some_and(|&(_, (from, to))| lo <= to && from <= hi)
+        })
     }
 
     /// A root: skipped for a true reason, or placed by the rules.

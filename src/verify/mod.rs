@@ -3,8 +3,9 @@
 //! [`verify`] looks at geometry: it recomputes from the program alone when bytes are taken
 //! (`accesses`, `graph`, `lives`, `calls`; `epochs` and `groups` for what cores share), reads the plan
 //! beside it (`scope`), holds every location against its own rules (`locations`), every two
-//! against each other (`overlap`, on the sweep of `sweep`) and the plan's figures against its own
-//! (`figures`, `bound`). Nothing here is quadratic: a plan of a million locations is verified in
+//! against each other (`overlap`, on the sweep of `sweep`; `held` where local and shared have one
+//! range of addresses) and the plan's figures against its own (`figures`, `bound`,
+//! `runtime_page`). Nothing here is quadratic: a plan of a million locations is verified in
 //! about the time it takes to read. [`verify_raw`] does the same for rows without a program;
 //! [`lnc_verify`] looks at what the modules themselves have stored, without a plan.
 //!
@@ -14,22 +15,25 @@ mod accesses;
 mod bound;
 mod calls;
 mod cores;
+mod deep;
 mod epochs;
 mod figures;
 mod findings;
 mod graph;
 mod groups;
+mod held;
 mod lives;
 mod locations;
 mod overlap;
 mod raw;
+mod runtime_page;
 mod scope;
 mod sweep;
 #[cfg(test)]
 mod tests;
 
 use crate::ir::Program;
-use crate::options::{Geometry, Options};
+use crate::options::Options;
 use crate::plan::Plan;
 use calls::Calls;
 use figures::Facts;
@@ -39,6 +43,7 @@ use locations::{Floors, Layout};
 use scope::Scope;
 
 pub use cores::lnc_verify;
+pub use deep::{Deep, verify_deep};
 pub use findings::{REPORTED_PER_KIND, Violation};
 pub use groups::Predicate;
 pub use raw::{verify_raw, verify_raw_plan};
@@ -75,11 +80,6 @@ pub fn verify_shared(
     if let Err(error) = plan.options.validate() {
         findings.say("bad_options", At::default(), || error.to_string());
         return findings.finish();
-    }
-    if plan.options.geometry == Geometry::Unified {
-        findings.say("unsupported", At::default(), || {
-            "plans with one address range per core are not verified in this version".to_owned()
-        });
     }
     let scopes = Scope::all(program, plan, &mut findings);
     let calls = Calls::of(&scopes, &mut findings);

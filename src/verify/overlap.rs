@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use super::calls::{Calls, held_above};
 use super::findings::{At, Findings};
 use super::groups::{Fate, Group, Groups};
+use super::held;
 use super::lives::Handover;
 use super::locations::{Hold, Layout, Put};
 use super::scope::Scope;
 use super::sweep::{Next, Rect, Taken, overlaps};
 use crate::ir::{MemLocId, Space};
+use crate::options::Geometry;
 use crate::plan::Plan;
 
 /// Holds every two locations against each other.
@@ -32,7 +34,31 @@ pub(super) fn check(
         frames(scopes, calls, space, layout, findings);
     }
     let apart = plan.options.separate_functions;
-    shared(scopes, groups, layout, &always, apart, findings);
+    match plan.options.geometry {
+        Geometry::Split => shared(scopes, groups, layout, &always, apart, None, findings),
+        Geometry::Unified => {
+            // Groups that no core has both of may share bytes. // M7
+            for core in looks(scopes, groups) {
+                shared(scopes, groups, layout, &always, apart, Some(core), findings);
+            }
+            held::check(scopes, groups, layout, apart, findings);
+        }
+    }
+}
+
+/// One core of each kind, by the groups that reach it.
+pub(super) fn looks(scopes: &[Scope<'_>], groups: &Groups) -> Vec<u32> {
+    let mut looks: BTreeMap<Vec<usize>, u32> = BTreeMap::new();
+    let mut on: BTreeMap<u32, Vec<usize>> = scopes.iter().map(|s| (s.core, Vec::new())).collect();
+    for (g, group) in groups.list.iter().enumerate() {
+        for core in &group.reach {
+            on.entry(*core).or_default().push(g);
+        }
+    }
+    for (core, reaching) in on {
+        looks.entry(reaching).or_insert(core);
+    }
+    looks.into_values().collect()
 }
 
 /// One location of a scope.
@@ -213,7 +239,7 @@ fn in_place(pairs: &[Handover], used: (u32, Put), def: (u32, Put), index: u32) -
             .is_ok()
 }
 
-fn clash(a: Put, b: Put, why: &str) -> String {
+pub(super) fn clash(a: Put, b: Put, why: &str) -> String {
     format!(
         "they lie in [{}, {}) and [{}, {}): {why}",
         a.start, a.end, b.start, b.end
@@ -279,13 +305,14 @@ fn frames(
     }
 }
 
-/// The groups of all cores.
+/// The groups of all cores, or those that reach one.
 fn shared(
     scopes: &[Scope<'_>],
     groups: &Groups,
     layout: &Layout,
     always: &Always,
     apart: bool,
+    core: Option<u32>,
     findings: &mut Findings,
 ) {
     let mut by_function: BTreeMap<u32, Vec<Rect>> = BTreeMap::new();
@@ -293,7 +320,9 @@ fn shared(
         let owner = groups.list[g as usize].owner;
         scopes[owner.0 as usize].site(owner.1)
     };
-    for (g, group) in groups.list.iter().enumerate() {
+    let here = |group: &&Group| core.is_none_or(|core| group.reach.contains(&core));
+    let listed = groups.list.iter().enumerate();
+    for (g, group) in listed.filter(|(_, group)| here(group)) {
         let put = group_put(layout, group).filter(|put| put.hold != Hold::Always);
         let (Fate::Shared, Some(put)) = (group.fate, put) else {
             continue;

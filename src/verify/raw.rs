@@ -3,6 +3,8 @@
 //! Sizes are exact; pins are obstacles while they live, or lie below the floor. Times are
 //! half-open in a raw problem; `[lower, upper)` becomes the closed `[lower, upper - 1]` here and nowhere else.
 
+use std::collections::BTreeMap;
+
 use super::bound::Loads;
 use super::findings::{At, Findings, Violation};
 use super::page_up;
@@ -250,8 +252,9 @@ fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findin
             format!("the plan says {bound}, the load proves {proven}")
         });
     }
+    let least_copies = runtime_pages(rows, options, plan, findings);
     let wrong = match plan.status {
-        Status::Optimal => plan.peak != plan.bound,
+        Status::Optimal => plan.peak != plan.bound || !least_copies,
         Status::Feasible => false,
         Status::Infeasible | Status::Unknown => true,
     };
@@ -263,4 +266,35 @@ fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findin
             )
         });
     }
+}
+
+/// The figures of a runtime with pages. Returns whether no row straddles one that need not. // P7
+fn runtime_pages(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findings) -> bool {
+    let page = options.runtime_page_bytes();
+    let (mut pages, mut straddlers) = (0, BTreeMap::new());
+    let candidates = rows.candidates.iter().map(|r| (r, false));
+    let boxes = candidates.chain(rows.pins.iter().map(|r| (r, true)));
+    for (r, pinned) in boxes.filter(|_| page > 0) {
+        let last = (r.end - 1) / page;
+        pages = pages.max(last + 1);
+        if r.start / page != last {
+            let unavoidable = pinned || r.end - r.start > page;
+            straddlers.insert(r.owner, (r.end - r.start, unavoidable)); // One life of several.
+        }
+    }
+    let bytes = straddlers.values().map(|&(bytes, _)| bytes);
+    let private = bytes.fold(0, u64::saturating_add);
+    let listed: Vec<u32> = straddlers.keys().copied().collect();
+    if listed != plan.straddlers {
+        findings.say("wrong_straddlers", At::default(), || {
+            format!("the plan says {:?}, they are {listed:?}", plan.straddlers)
+        });
+    }
+    if (plan.runtime_pages, plan.private_bytes) != (pages, private) {
+        let told = (plan.runtime_pages, plan.private_bytes);
+        findings.say("wrong_metric", At::default(), || {
+            format!("the plan says {told:?} pages and private bytes, they are {pages}, {private}")
+        });
+    }
+    straddlers.values().all(|&(_, unavoidable)| unavoidable)
 }

@@ -134,3 +134,59 @@ fn equal_runs_write_equal_bytes() {
         assert_eq!(folder.run(["plan", example]).expect(0).stdout, first);
     }
 }
+
+#[test]
+fn straddling_a_runtime_page_is_avoided_and_else_said() {
+    let folder = Folder::new("runtime_page");
+    let program = PROGRAM
+        .replace("\"bytes\":4096", "\"bytes\":786432")
+        .replace("\"bytes\":8000", "\"bytes\":786432");
+    folder.file("p.json", program);
+    let got = folder.run("plan p.json --runtime-page 1 --floor holes --reuse-io".split(' '));
+    let got = got.expect(0);
+    let plan = got.json();
+    assert_eq!(plan["options"]["runtime_page"], 1);
+    assert_eq!(plan["metrics"]["runtime_private_bytes"], 0);
+    assert_eq!(plan["straddlers"], Value::Array(vec![]));
+    assert!(got.stderr.contains("2 runtime pages and 0 private bytes"));
+    let tight = "plan p.json --runtime-page 1 --floor holes --reuse-io --capacity 1572864 -o plan";
+    let got = folder.run(tight.split(' ')).expect(0);
+    let plan = folder.json("plan");
+    assert_eq!(plan["metrics"]["runtime_private_bytes"], 786432);
+    assert_eq!(plan["straddlers"].as_array().unwrap().len(), 1);
+    assert!(
+        got.stderr.contains("1 locations straddle"),
+        "{}",
+        got.stderr
+    );
+    folder.run(["verify", "p.json", "plan"]).expect(0);
+}
+
+#[test]
+fn rows_are_kept_within_runtime_pages_too() {
+    let folder = Folder::new("runtime_page_rows");
+    folder.file(
+        "rows.csv",
+        "id,lower,upper,size\nx,0,2,786432\ny,0,2,786432\n",
+    );
+    let offsets = |args: &str| {
+        let got = folder.run(args.split(' ')).expect(0);
+        let rows = got.text().lines().skip(1);
+        let mut offsets: Vec<u64> = rows
+            .map(|row| row.rsplit(',').next().unwrap().parse().unwrap())
+            .collect();
+        offsets.sort_unstable();
+        (offsets, got.stderr)
+    };
+    assert_eq!(offsets("plan rows.csv").0, [0, 786432]);
+    let (apart, said) = offsets("plan rows.csv --runtime-page 1");
+    assert_eq!(apart, [0, 1 << 20]);
+    assert!(
+        said.contains("2 runtime pages and 0 private bytes"),
+        "{said}"
+    );
+    let (tight, said) = offsets("plan rows.csv --runtime-page 1 --capacity 1572864");
+    assert_eq!(tight, [0, 786432]);
+    assert!(said.contains("786432 private bytes"), "{said}");
+    assert!(said.contains("straddles a runtime page"), "{said}");
+}

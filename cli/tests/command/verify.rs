@@ -80,3 +80,32 @@ fn what_is_no_plan_is_bad_input() {
         assert_eq!(got.stderr.lines().count(), 1, "{args}: {}", got.stderr);
     }
 }
+
+#[test]
+fn deep_runs_the_program_and_names_values_that_are_lost() {
+    let folder = planned("deep");
+    folder
+        .run(["plan", "p.json", "--deps", "-o", "plan.json"])
+        .expect(0);
+    let got = folder
+        .run(["verify", "--deep", "p.json", "plan.json"])
+        .expect(0);
+    assert!(got.text().contains(" instructions run\n"), "{}", got.text());
+    assert_eq!(got.stderr, "");
+    let mut plan = folder.json("plan.json");
+    let memlocs = &mut plan["modules"][0]["functions"][0]["memlocs"];
+    memlocs[1]["address"] = memlocs[2]["address"].clone();
+    folder.file("wrong.json", plan.to_string());
+    let got = folder
+        .run(["verify", "--deep", "p.json", "wrong.json"])
+        .expect(1);
+    assert!(
+        got.text().contains("overwritten_operand: "),
+        "{}",
+        got.text()
+    );
+    let got = folder
+        .run(["verify", "--deep", "p.csv", "plan.csv"])
+        .expect(2);
+    assert!(got.stderr.contains("--deep"), "{}", got.stderr);
+}

@@ -7,6 +7,7 @@ use crate::ir::{
     BlockId, Extent, FlatIndex, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Operand,
     Space,
 };
+use crate::options::Geometry;
 use crate::plan::DependenceKind;
 
 /// A function written down in a few letters.
@@ -295,7 +296,15 @@ fn spaces_have_addresses_of_their_own_unless_they_are_one() {
     })
     .expect("small addresses");
     assert_eq!(dependences(&f, &layout), []);
-    assert_eq!(dependences(&f, &layout.unified()).len(), 1);
+    let edges = |geometry| dependences(&f, &layout.clone().in_geometry(geometry)).len();
+    assert_eq!((edges(Geometry::Split), edges(Geometry::Unified)), (0, 1));
+    let debug = Layout::new(&f, |id| {
+        let space = [Space::Local, Space::Debug][id.index().min(1)];
+        Some((space, 0))
+    })
+    .expect("small addresses");
+    let debug = debug.in_geometry(Geometry::Unified);
+    assert_eq!(dependences(&f, &debug), [], "debug stays apart");
 }
 
 #[test]

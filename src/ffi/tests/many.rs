@@ -393,6 +393,7 @@ fn memory_is_told_by_category_per_instruction_core_and_device() {
         shared: 0,
         collective: 0,
         extra: 0,
+        copies: 0,
     };
     let (mut live, mut device) = ([zero; 3], [zero; 3]);
     let (mut core, mut both): (dram_pressure, dram_pressure) = (sized(), sized());

@@ -186,6 +186,7 @@ fn every_function_refuses_what_means_nothing() {
         interval_tree_overlaps,
         interval_tree_overlaps_with_interval,
         interval_tree_free,
+        plan_straddler,
         // In `misuse_many`.
         module_lnc_split: _,
         function_elided: _,
@@ -611,6 +612,9 @@ fn every_function_refuses_what_means_nothing() {
         refuses("plan_note", |h| plan_note(h, 0, &mut text, e));
         assert!(text.data.is_null() && text.len == 0);
         refused("plan_note", plan_note(plan, 0, null_mut(), e));
+        refuses("plan_straddler", |h| plan_straddler(h, 0, &mut sized(), e));
+        zeroed("plan_straddler", |out| plan_straddler(plan, 0, out, e));
+        refused("plan_straddler", plan_straddler(plan, 0, null_mut(), e));
         refuses("plan_metric", |h| plan_metric(h, name, &mut long, e));
         refused("plan_metric", plan_metric(plan, no_text, &mut long, e));
         refused("plan_metric", plan_metric(plan, name, null_mut(), e));

@@ -24,6 +24,7 @@ const LIVE: dram_live_size = dram_live_size {
     shared: 7,
     collective: 7,
     extra: 7,
+    copies: 7,
 };
 
 const DIGEST: dram_digest = dram_digest {

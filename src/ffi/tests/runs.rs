@@ -8,7 +8,7 @@ use super::super::memloc::DRAM_NO_ADDRESS;
 use super::super::options::{dram_control, dram_options, dram_progress};
 use super::super::plan::{
     dram_dependence, dram_hbm_usage, dram_plan, dram_plan_info, dram_plan_memloc, dram_segment,
-    dram_space_info,
+    dram_space_info, dram_straddler,
 };
 use super::super::problem::{dram_interval, dram_problem, dram_problem_result};
 use super::super::report::dram_violation;
@@ -501,4 +501,88 @@ fn a_cancelled_run_without_a_placement_says_so() {
         (api().cancel_free)(cancel);
     }
     assert_eq!(offsets, [u64::MAX; 2]);
+}
+
+/// Two locations of three quarters of a MiB that live together.
+fn two_of_three_quarters() -> Host {
+    const BYTES: u64 = 3 << 18;
+    let host = Host::new();
+    let (a, b) = (host.memloc("a", BYTES), host.memloc("b", BYTES));
+    host.instruction_on(0, &[], &[a, b]);
+    host.instruction_on(0, &[a, b], &[]);
+    host
+}
+
+#[test]
+fn what_straddles_a_runtime_page_is_listed_with_what_it_costs() {
+    let host = two_of_three_quarters();
+    let cost = |capacity: u64| {
+        let options = dram_options {
+            capacity,
+            runtime_page: 1,
+            ..sized()
+        };
+        let mut plan = null_mut();
+        let mut figures = [0; 4];
+        let mut list = Vec::new();
+        let mut usage: dram_hbm_usage = sized();
+        // SAFETY: outputs are locals; text is read before the plan is freed.
+        unsafe {
+            ok(|e| (api().program_plan)(host.program, &options, null(), &mut plan, e));
+            let names = ["pages", "private_bytes", "unavoidable_bytes", "straddlers"];
+            for (name, figure) in names.iter().zip(&mut figures) {
+                let name = format!("runtime_{name}");
+                ok(|e| (api().plan_metric)(plan, dram_str::of(&name), figure, e));
+            }
+            let get = api().plan_straddler;
+            for position in 0..figures[3] as u32 {
+                let mut straddler: dram_straddler = sized();
+                ok(|e| get(plan, position, &mut straddler, e));
+                let text = |s: dram_str| s.read("").unwrap().to_owned();
+                let (function, name) = (text(straddler.function), text(straddler.name));
+                list.push((function, name, straddler.bytes, straddler.pinned));
+            }
+            fails(dram_status::OutOfRange, |e| {
+                get(plan, list.len() as u32, &mut sized(), e)
+            });
+            ok(|e| (api().program_hbm_usage)(host.program, plan, 0, 0, &mut usage, e));
+            (api().plan_free)(plan);
+        }
+        (figures, list, usage.copies, usage.needed)
+    };
+    assert_eq!(cost(0), ([2, 0, 0, 0], vec![], 0, 7 << 18));
+    let (figures, list, copies, needed) = cost(6 << 18);
+    assert_eq!(figures, [2, 3 << 18, 0, 1]);
+    assert_eq!((list.len(), list[0].2, list[0].3), (1, 3 << 18, 0));
+    assert!(list[0].0 == "main" && ["a", "b"].contains(&list[0].1.as_str()));
+    assert_eq!((copies, needed), (3 << 18, 9 << 18));
+}
+
+#[test]
+fn a_raw_problem_says_what_its_runtime_pages_cost() {
+    let mut options = dram_options {
+        runtime_page: 1,
+        ..sized()
+    };
+    let intervals = [dram_interval { lower: 0, upper: 2 }; 2];
+    let sizes = [3 << 18; 2];
+    let problem = dram_problem {
+        count: 2,
+        intervals: intervals.as_ptr(),
+        sizes: sizes.as_ptr(),
+        ..sized()
+    };
+    let mut offsets = [0; 2];
+    let mut result: dram_problem_result = sized();
+    let solve = api().problem_solve;
+    let out = offsets.as_mut_ptr();
+    // SAFETY: columns and outputs are locals.
+    ok(|e| unsafe { solve(&problem, &options, null(), out, &mut result, e) });
+    assert_eq!((result.runtime_pages, result.private_bytes), (2, 0));
+    assert_eq!((result.peak, result.straddler_count), (7 << 18, 0));
+    options.capacity = 6 << 18;
+    // SAFETY: likewise.
+    ok(|e| unsafe { solve(&problem, &options, null(), out, &mut result, e) });
+    assert_eq!((result.peak, result.private_bytes), (6 << 18, 3 << 18));
+    assert_eq!((result.runtime_pages, result.straddler_count), (2, 1));
 }

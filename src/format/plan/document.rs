@@ -49,6 +49,7 @@ object! {
         spaces: Vec<SpaceDoc<'de>>,
         modules: Vec<ModuleDoc<'de>>,
         dependences: &'de RawValue,
+        straddlers: Vec<StraddlerDoc<'de>>,
         metrics: Metrics<'de>,
         notes: Vec<Text<'de>>,
     }
@@ -140,6 +141,17 @@ object! {
     OwnerDoc, "an owner", Dropped {
         core: Small,
         name: Text<'de>,
+    }
+}
+object! {
+    StraddlerDoc, "a straddler", Dropped {
+        core: Small,
+        function: Text<'de>,
+        name: Text<'de>,
+        space: Word<Space>,
+        address: Number,
+        bytes: Number,
+        pinned: bool,
     }
 }
 object! {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::document::{
-    DependenceDoc, FunctionDoc, MemLocDoc, ModuleDoc, OptionsDoc, PlanDoc, SiteDoc,
+    DependenceDoc, FunctionDoc, MemLocDoc, ModuleDoc, OptionsDoc, PlanDoc, SiteDoc, StraddlerDoc,
 };
 use crate::format::json::{Part, error_at, missing, text};
 use crate::ir::UsageMask;
@@ -20,7 +20,7 @@ use crate::options::{Options, SpaceRegion};
 use crate::place::Region;
 use crate::plan::{
     CollectivePlan, Dependence, FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan,
-    Site, SpacePlan,
+    Site, SpacePlan, Straddler,
 };
 
 /// Reads a plan file. Every error is one line with the path of what it is about.
@@ -70,6 +70,11 @@ pub fn read_plan(bytes: &[u8]) -> crate::Result<Plan> {
     }
     if let Some(list) = doc.dependences.get() {
         plan.dependences = Some(dependences(document, list)?);
+    }
+    if let Some(list) = doc.straddlers.get() {
+        let list = list.into_iter().enumerate();
+        let read = list.map(|(i, doc)| straddler(&format!("straddlers[{i}]"), doc));
+        plan.straddlers = Some(read.collect::<crate::Result<_>>()?);
     }
     for (name, value) in doc
         .metrics
@@ -233,6 +238,18 @@ fn read_memloc(path: &dyn Fn() -> String, doc: MemLocDoc<'_>) -> crate::Result<M
             .into_iter()
             .map(|(first, last)| (first.0, last.0))
             .collect(),
+    })
+}
+
+fn straddler(path: &str, doc: StraddlerDoc<'_>) -> crate::Result<Straddler> {
+    Ok(Straddler {
+        core: doc.core.get().map_or(0, |core| core.0),
+        function: doc.function.require(path, "function")?.0.into_owned(),
+        name: doc.name.require(path, "name")?.0.into_owned(),
+        space: doc.space.get().unwrap_or_default().0,
+        address: doc.address.require(path, "address")?.0,
+        bytes: doc.bytes.require(path, "bytes")?.0,
+        pinned: doc.pinned.get().unwrap_or_default(),
     })
 }
 

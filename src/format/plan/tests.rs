@@ -10,7 +10,7 @@ use crate::options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
 use crate::place::Region;
 use crate::plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,
-    ModulePlan, Owner, Plan, Site, SpacePlan, Status,
+    ModulePlan, Owner, Plan, Site, SpacePlan, Status, Straddler,
 };
 use crate::testing::for_each_seed;
 
@@ -277,7 +277,7 @@ fn options(u: &mut Unstructured<'_>) -> arbitrary::Result<Options> {
         strict: u.arbitrary()?,
         cc_limit: u.int_in_range(-1..=i64::MAX >> 20)?,
         trim_cc: u.arbitrary()?,
-        runtime_page: u.arbitrary()?,
+        runtime_page: u.int_in_range(0..=u64::MAX >> 20)?,
         geometry: pick(u, Geometry::ALL)?,
         shared_mib_per_core: u.int_in_range(0..=u64::MAX >> 20)?,
         separate_functions: u.arbitrary()?,
@@ -357,6 +357,18 @@ fn dependence(u: &mut Unstructured<'_>) -> arbitrary::Result<Dependence> {
     })
 }
 
+fn straddler(u: &mut Unstructured<'_>) -> arbitrary::Result<Straddler> {
+    Ok(Straddler {
+        core: u.arbitrary()?,
+        function: text(u)?,
+        name: text(u)?,
+        space: pick(u, Space::ALL)?,
+        address: u.arbitrary()?,
+        bytes: u.arbitrary()?,
+        pinned: u.arbitrary()?,
+    })
+}
+
 fn plan(u: &mut Unstructured<'_>) -> arbitrary::Result<Plan> {
     let space = |u: &mut Unstructured<'_>| {
         Ok(SpacePlan {
@@ -388,6 +400,11 @@ fn plan(u: &mut Unstructured<'_>) -> arbitrary::Result<Plan> {
         modules: list(u, module)?,
         dependences: if u.arbitrary()? {
             Some(list(u, dependence)?)
+        } else {
+            None
+        },
+        straddlers: if u.arbitrary()? {
+            Some(list(u, straddler)?)
         } else {
             None
         },

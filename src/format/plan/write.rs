@@ -1,7 +1,7 @@
 //! From a plan to the text of a plan file. // F
 //!
 //! Every key is written, so that a plan can be read without this program at hand; only
-//! `dependences` is left out when nobody asked for them.
+//! `dependences` and `straddlers` are left out when nobody asked for them.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use super::document::PlanFormat;
 use crate::format::json::{Format, JsonOut};
 use crate::ir::{Usage, UsageMask};
 use crate::options::Options;
-use crate::plan::{Dependence, FunctionPlan, MemLocPlan, Plan, Site};
+use crate::plan::{Dependence, FunctionPlan, MemLocPlan, Plan, Site, Straddler};
 
 /// Writes a plan file: one location and one dependence per line. Fails if `out` does.
 pub fn write_plan(plan: &Plan, out: impl Write) -> io::Result<()> {
@@ -48,6 +48,10 @@ pub fn write_plan(plan: &Plan, out: impl Write) -> io::Result<()> {
         if let Some(dependences) = &plan.dependences {
             out.key("dependences")?;
             out.lines(dependences, write_dependence)?;
+        }
+        if let Some(straddlers) = &plan.straddlers {
+            out.key("straddlers")?;
+            out.lines(straddlers, write_straddler)?;
         }
         out.key("metrics")?;
         out.object(|out| {
@@ -167,6 +171,18 @@ fn write_dependence(out: &mut JsonOut<impl Write>, dependence: &Dependence) -> i
         out.string_pair("kind", dependence.kind.name())?;
         out.number_pair("distance", dependence.distance)?;
         out.number_or_null("header", dependence.header)
+    })
+}
+
+fn write_straddler(out: &mut JsonOut<impl Write>, straddler: &Straddler) -> io::Result<()> {
+    out.object(|out| {
+        out.number_pair("core", straddler.core)?;
+        out.string_pair("function", &straddler.function)?;
+        out.string_pair("name", &straddler.name)?;
+        out.string_pair("space", straddler.space.name())?;
+        out.number_pair("address", straddler.address)?;
+        out.number_pair("bytes", straddler.bytes)?;
+        out.bool_pair("pinned", straddler.pinned)
     })
 }
 

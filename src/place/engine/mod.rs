@@ -14,7 +14,8 @@ mod starts;
 mod tree;
 
 use address::Address;
-use starts::{All, Multiples, WithinPage};
+pub(crate) use starts::WithinPage;
+use starts::{All, Multiples};
 use tree::Tree;
 
 use super::timeline::Run;
@@ -27,8 +28,9 @@ pub(crate) struct Request {
     pub size: u64,
     /// The start is a multiple of this; at least 1.
     pub align: u64,
-    /// A location of at most a page lies within one page. // P3
-    pub no_straddle: bool,
+    /// The location lies within one page of so many bytes, which it has at most; 0: it may cross
+    /// whatever it likes. // P3, P7
+    pub page: u64,
     /// The start is this or higher.
     pub low: u64,
     /// The end is this or lower.
@@ -38,9 +40,10 @@ pub(crate) struct Request {
 impl Request {
     /// The lowest start at or above `start` that alignment and the page rule admit.
     pub fn admitted(&self, start: u64) -> Option<u64> {
-        let Request { size, align, .. } = *self;
-        let page = PAGE;
-        if self.no_straddle && size <= page {
+        let Request {
+            size, align, page, ..
+        } = *self;
+        if page > 0 {
             WithinPage { size, align, page }.next(start)
         } else {
             start.checked_next_multiple_of(align)
@@ -70,6 +73,7 @@ pub(crate) fn unit(problem: &Problem) -> u32 {
         all |= problem.pins.iter().fold(0, |all, pin| all | pin.end);
         all |= problem.regions.iter().fold(0, |all, r| all | r.base);
     }
+    all |= problem.runtime_page; // Its borders are where a start comes to rest. // P7
     all.trailing_zeros().min(63)
 }
 
@@ -188,8 +192,8 @@ fn search<A: Address>(tree: &mut Tree<A>, unit: u32, life: &[Run], request: &Req
     };
     let range = (low, A::new(high.min(last)).expect("it is before the end"));
     let align = in_units(request.align).max(1); // Below the unit: it divides every start.
-    let found = if request.no_straddle && request.size <= PAGE {
-        let (size_in_page, page) = (size.get(), in_units(PAGE));
+    let found = if request.page > 0 {
+        let (size_in_page, page) = (size.get(), in_units(request.page));
         let starts = WithinPage {
             size: size_in_page,
             align,
@@ -287,12 +291,16 @@ mod tests {
                 let mut request = Request {
                     size: u.int_in_range(1..=10)? * bytes,
                     align: *u.choose(&[1, 1, 1, 2, 3, 8])? * bytes,
-                    no_straddle: u.ratio(1, 4)?,
+                    page: 0,
                     low: low * bytes,
                     high: u64::MAX - 1,
                 };
+                if u.ratio(1, 4)? {
+                    request.page = bytes * u.int_in_range(10..=40)?;
+                }
                 if u.ratio(1, 16)? {
                     request.size = (u64::MAX / 4).next_multiple_of(bytes);
+                    request.page = 0;
                 }
                 if u.ratio(1, 4)? {
                     request.high = u.int_in_range(0..=120)? * bytes;
@@ -326,6 +334,9 @@ mod tests {
         assert_eq!(unit(&problem(&[64, 192], 24)), 3);
         assert_eq!(unit(&problem(&[64, 192], 128)), 6);
         assert_eq!(unit(&Problem::default()), 63);
+        let mut paged = problem(&[64, 192], 64);
+        paged.runtime_page = 48 * 5;
+        assert_eq!(unit(&paged), 4);
         let mut on_a_pin = problem(&[64, 192], 1);
         crate::place::testing::add_pin(&mut on_a_pin, 3, 20, &[(0, 0)]);
         assert_eq!(unit(&on_a_pin), 2);

@@ -12,7 +12,7 @@ use super::choose::Damping;
 use super::random::Random;
 use super::search::Settings;
 use super::{Exact, Outcome};
-use crate::place::Problem;
+use crate::place::prepared::Prepared;
 use crate::place::steps::Steps;
 
 /// The states remembered as refuted: 2^14 of them, 256 KiB.
@@ -46,12 +46,17 @@ pub(crate) struct Ladder {
 impl Ladder {
     /// A search between `bound` and `peak`, the addresses that are proved and found so far. `None`
     /// if the addresses are too large for it.
-    pub(crate) fn new(problem: &Problem, bound: u64, peak: u64) -> Option<Ladder> {
-        let exact = Exact::new(problem, peak, NOGOOD_BITS)?;
+    pub(crate) fn new(prepared: &Prepared<'_>, bound: u64, peak: u64) -> Option<Ladder> {
+        let exact = Exact::new(prepared, peak, NOGOOD_BITS)?;
         let unit_nodes = 2 * exact.model.items() as u64;
         Some(Ladder {
             exact,
-            sizes: problem.items.iter().map(|item| item.size).collect(),
+            sizes: prepared
+                .problem
+                .items
+                .iter()
+                .map(|item| item.size)
+                .collect(),
             random: Random::new(1),
             bound,
             peak,

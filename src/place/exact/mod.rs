@@ -31,7 +31,7 @@ use height::Height;
 use model::Model;
 use search::{Search, Settings, Verdict};
 
-use crate::place::Problem;
+use crate::place::prepared::Prepared;
 use crate::place::steps::Steps;
 
 /// What an attempt at a target found.
@@ -61,8 +61,8 @@ enum AnySearch {
 impl Exact {
     /// Prepares to search for peaks of at most `highest`, an address. `None` if they exceed the
     /// number types, which takes addresses from 2^61 on.
-    pub(crate) fn new(problem: &Problem, highest: u64, nogood_bits: u32) -> Option<Exact> {
-        let model = Model::new(problem);
+    pub(crate) fn new(prepared: &Prepared<'_>, highest: u64, nogood_bits: u32) -> Option<Exact> {
+        let model = Model::new(prepared);
         let highest = highest.saturating_sub(model.origin) / model.unit;
         let search = if highest <= i16::MAX_TARGET {
             AnySearch::Narrow(Search::new(&model, nogood_bits))

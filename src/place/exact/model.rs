@@ -17,7 +17,9 @@ use std::ops::Range;
 
 use super::sections::sections;
 use crate::ir::Usage;
-use crate::place::{PAGE, Problem};
+use crate::place::Problem;
+use crate::place::engine::WithinPage;
+use crate::place::prepared::Prepared;
 
 /// No start is that high.
 pub(super) const NOWHERE: u64 = u64::MAX;
@@ -40,8 +42,8 @@ impl Part {
 struct Rules {
     /// The start, counted from address 0, is a multiple of this many units.
     align: u64,
-    /// The item stays within one page.
-    one_page: bool,
+    /// The item stays within one page of so many units; 0: it may cross whatever it likes.
+    page: u64,
     /// Half-open ranges of refused starts; ascending and disjoint.
     refused: Vec<(u64, u64)>,
 }
@@ -71,9 +73,8 @@ pub(super) struct Model {
     pub(super) pinned: Vec<u64>,
     /// Empty if every start is admitted to every item, so that items may swap their places.
     rules: Vec<Rules>,
-    /// Height 0 in units from address 0, and a page in units, for the rules.
+    /// Height 0 in units from address 0, for the rules.
     lift: u64,
-    page: u64,
     /// A refutation here is one of the problem.
     pub(super) faithful: bool,
 }
@@ -83,7 +84,11 @@ impl Model {
     ///
     /// In-place pairs and the collective region are not modelled in full: the placements found are
     /// valid, and a refutation proves nothing (`faithful` is false).
-    pub(super) fn new(problem: &Problem) -> Model {
+    pub(super) fn new(prepared: &Prepared<'_>) -> Model {
+        let problem = prepared.problem;
+        let pages: Vec<u64> = (0..problem.items.len() as u32)
+            .map(|item| prepared.page_of(item))
+            .collect();
         let origin = problem.floor;
         let grain = gcd_all(
             problem
@@ -93,7 +98,7 @@ impl Model {
         );
         let pins = pins_above(problem, origin, grain);
         let windows = windows(problem, origin, grain);
-        let unit = unit(problem, origin, &pins, &windows);
+        let unit = unit(problem, origin, &pages, &pins, &windows);
 
         let mut segments = problem.lives.all().to_vec();
         for &(pin, ..) in &pins {
@@ -115,7 +120,6 @@ impl Model {
             pinned: Vec::new(),
             rules: Vec::new(),
             lift: origin / unit,
-            page: PAGE / unit,
             faithful: problem.pairs.is_empty() && problem.collective_limit.is_none(),
         };
         let mut next = 0;
@@ -140,7 +144,7 @@ impl Model {
             model.duration.push(0);
             model.push_item(&[run], end - start);
         }
-        model.set_rules(problem, &windows);
+        model.set_rules(problem, &pages, &windows);
         model
     }
 
@@ -169,7 +173,7 @@ impl Model {
         let (x, y) = (self.parts_of(a), self.parts_of(b));
         let alike = |rules: &[Rules]| {
             let (a, b) = (&rules[a], &rules[b]);
-            a.align == b.align && a.one_page == b.one_page && a.refused == b.refused
+            a.align == b.align && a.page == b.page && a.refused == b.refused
         };
         x == y && (self.rules.is_empty() || alike(&self.rules))
     }
@@ -184,12 +188,15 @@ impl Model {
         let mut at = height;
         loop {
             let before = at;
-            at = (self.lift + at).next_multiple_of(rules.align) - self.lift;
-            if rules.one_page {
-                let into = (self.lift + at) % self.page; // P3
-                if into + self.size[item] > self.page {
-                    at += self.page - into;
-                }
+            if rules.page > 0 {
+                let (size, align, page) = (self.size[item], rules.align, rules.page);
+                let starts = WithinPage { size, align, page }; // P3, P7
+                let Some(next) = starts.next(self.lift + at) else {
+                    return NOWHERE;
+                };
+                at = next - self.lift;
+            } else {
+                at = (self.lift + at).next_multiple_of(rules.align) - self.lift;
             }
             let next = rules.refused.partition_point(|&(_, end)| end <= at);
             if let Some(&(start, end)) = rules.refused.get(next)
@@ -222,11 +229,11 @@ impl Model {
         self.least.push(size);
     }
 
-    fn set_rules(&mut self, problem: &Problem, windows: &Windows) {
+    fn set_rules(&mut self, problem: &Problem, pages: &[u64], windows: &Windows) {
         let aligned = problem.items.iter().any(|item| {
             !self.unit.is_multiple_of(item.align) || !self.origin.is_multiple_of(item.align)
         });
-        let paged = problem.no_straddle;
+        let paged = pages.iter().any(|&page| page > 0);
         if !aligned && !paged && self.pinned.is_empty() && windows.admit_everything() {
             return;
         }
@@ -246,7 +253,7 @@ impl Model {
             }
             self.rules.push(Rules {
                 align: if trivial { 1 } else { item.align / self.unit },
-                one_page: paged && item.size <= PAGE,
+                page: pages[i] / self.unit,
                 refused: union(refused),
             });
         }
@@ -331,7 +338,13 @@ fn pins_above(problem: &Problem, origin: u64, grain: u64) -> Vec<(usize, u64, u6
 }
 
 /// The largest unit that loses no placement worth having.
-fn unit(problem: &Problem, origin: u64, pins: &[(usize, u64, u64)], windows: &Windows) -> u64 {
+fn unit(
+    problem: &Problem,
+    origin: u64,
+    pages: &[u64],
+    pins: &[(usize, u64, u64)],
+    windows: &Windows,
+) -> u64 {
     let mut unit = gcd_all(problem.items.iter().map(|item| item.size));
     for &(_, start, end) in pins {
         unit = gcd(gcd(unit, start), end);
@@ -339,8 +352,8 @@ fn unit(problem: &Problem, origin: u64, pins: &[(usize, u64, u64)], windows: &Wi
     for &(base, end) in windows.0.iter().flat_map(|(_, windows)| windows) {
         unit = gcd(gcd(unit, base), end);
     }
-    if problem.no_straddle {
-        unit = gcd(gcd(unit, PAGE), origin);
+    for &page in pages.iter().filter(|&&page| page > 0) {
+        unit = gcd(gcd(unit, page), origin);
     }
     // An alignment that divides the unit and the origin is met by itself. One that does not must
     // be a whole number of units; this makes the unit smaller, and others may stop dividing it.

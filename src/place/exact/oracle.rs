@@ -6,7 +6,7 @@ use super::choose::Damping;
 use super::*;
 use crate::control::Control;
 use crate::ir::{FlatIndex, Lives, Segment, Usage, UsageMask};
-use crate::place::{Item, PAGE, Pin, Region};
+use crate::place::{Item, PAGE, Pin, Problem, Region};
 
 /// What the rules forbid about starts, naively. Pairs and the collective region are not looked at:
 /// ignoring the first and keeping to the second is always allowed.
@@ -170,7 +170,8 @@ fn agrees(u: &mut Unstructured<'_>, rules: Rules, most: usize) -> Result<()> {
     let fits = |target: &u64| some_placement(&problem, &mut Vec::new(), *target, grain);
     let optimum = targets.find(fits).expect("no ceiling");
 
-    let mut exact = Exact::new(&problem, optimum, 6).expect("small");
+    let prepared = Prepared::new(&problem);
+    let mut exact = Exact::new(&prepared, optimum, 6).expect("small");
     let mut control = Control::default();
     let mut steps = Steps::new(u64::MAX, &mut control);
     let mut attempt = |target| exact.attempt(target, settings, &mut random, u64::MAX, &mut steps);

@@ -281,7 +281,7 @@ impl<'a> Incremental<'a> {
             let request = Request {
                 size: of.size,
                 align: of.align,
-                no_straddle: self.prepared.problem.no_straddle,
+                page: self.prepared.page_of(item),
                 low,
                 high,
             };

@@ -66,6 +66,15 @@ const PROMOTIONS: [(StackRule, BaseRule); 4] = [
     (StackRule::None, BaseRule::LoadSize),
 ];
 
+/// The orders that the opening tries first.
+pub(crate) fn first_orders(prepared: &Prepared<'_>) -> Vec<Vec<u32>> {
+    let profile = Profile::new(prepared);
+    let orders = PASSES
+        .iter()
+        .map(|&(stack, base)| order(&profile, stack, base));
+    orders.map(|order| order.items).collect()
+}
+
 /// What is known of a problem: it gets better.
 pub(crate) struct Knowledge {
     /// No placement has a lower peak.
@@ -273,7 +282,7 @@ impl Improver<'_, '_, '_, '_> {
         let peak = self.limit();
         let bound = self.knowledge.bound;
         if self.ladder.is_none() {
-            self.ladder = Ladder::new(self.problem(), bound, peak);
+            self.ladder = Ladder::new(self.prepared, bound, peak);
         }
         let Some(mut ladder) = self.ladder.take() else {
             return Ok(());

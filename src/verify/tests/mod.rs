@@ -3,7 +3,8 @@
 mod claims;
 mod mutations;
 mod oracle;
-mod planned;
+pub(super) mod planned;
 mod planner;
-mod programs;
+pub(super) mod programs;
 mod raw;
+mod unified;

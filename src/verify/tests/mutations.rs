@@ -12,7 +12,7 @@ use crate::verify::verify;
 
 const PAGE: u64 = 4096;
 
-fn loc(name: &str, bytes: u64) -> MemLocSpec<'_> {
+pub(super) fn loc(name: &str, bytes: u64) -> MemLocSpec<'_> {
     MemLocSpec {
         name,
         extent: Some(Extent::Bytes(bytes)),
@@ -20,7 +20,7 @@ fn loc(name: &str, bytes: u64) -> MemLocSpec<'_> {
     }
 }
 
-fn run(f: &mut Function, kind: Kind, uses: &[&str], defs: &[&str]) {
+pub(super) fn run(f: &mut Function, kind: Kind, uses: &[&str], defs: &[&str]) {
     let operands = |names: &[&str]| -> Vec<Operand> {
         names
             .iter()
@@ -39,7 +39,7 @@ fn run(f: &mut Function, kind: Kind, uses: &[&str], defs: &[&str]) {
 }
 
 /// Two cores with something of everything.
-fn program() -> Program {
+pub(super) fn program() -> Program {
     let mut program = Program::new("everything");
     for core in 0..2u32 {
         let mut f = Function::new("main");
@@ -115,7 +115,7 @@ fn program() -> Program {
     program
 }
 
-fn options() -> Options {
+pub(super) fn options() -> Options {
     Options {
         capacity: Some(1 << 30),
         ..Options::default()
@@ -134,12 +134,12 @@ fn planned(program: &Program, options: &Options) -> Plan {
 }
 
 /// A location's row of a core.
-fn row<'p>(plan: &'p mut Plan, core: usize, name: &str) -> &'p mut MemLocPlan {
+pub(super) fn row<'p>(plan: &'p mut Plan, core: usize, name: &str) -> &'p mut MemLocPlan {
     let rows = &mut plan.modules[core].functions[0].memlocs;
     rows.iter_mut().find(|r| r.name == name).expect("planned")
 }
 
-fn moved(plan: &mut Plan, core: usize, name: &str, by: i64) {
+pub(super) fn moved(plan: &mut Plan, core: usize, name: &str, by: i64) {
     let row = row(plan, core, name);
     row.address = Some(
         row.address
@@ -149,10 +149,10 @@ fn moved(plan: &mut Plan, core: usize, name: &str, by: i64) {
     );
 }
 
-type Break = fn(&mut Plan);
+pub(super) type Break = fn(&mut Plan);
 
 #[rustfmt::skip]
-const BREAKS: &[(&str, &str, Break)] = &[
+pub(super) const BREAKS: &[(&str, &str, Break)] = &[
     ("a root moved by a page, its view not", "moved_view", |p| moved(p, 0, "a", 4096)),
     ("a view moved", "moved_view", |p| moved(p, 0, "v", 1)),
     ("a view without an address", "moved_view", |p| row(p, 0, "v").address = None),

@@ -2,12 +2,12 @@
 
 use crate::control::Control;
 use crate::ir::{Program, UsageMask};
-use crate::options::{Floor, Options, Strategy};
+use crate::options::{Floor, Geometry, Options, Strategy};
 use crate::plan::Plan;
 use crate::testing::{self, Result, Shape, Unstructured};
 use crate::verify::{Violation, verify};
 
-pub(super) fn options(u: &mut Unstructured<'_>) -> Result<Options> {
+pub(in crate::verify) fn options(u: &mut Unstructured<'_>) -> Result<Options> {
     let chance = |u: &mut Unstructured<'_>| u.ratio(1, 4);
     Ok(Options {
         strategy: *u.choose(&[Strategy::Fast, Strategy::Reference])?,
@@ -24,6 +24,7 @@ pub(super) fn options(u: &mut Unstructured<'_>) -> Result<Options> {
         capacity: if chance(u)? { Some(1 << 32) } else { None },
         shared_mib_per_core: if chance(u)? { 64 } else { 0 },
         separate_functions: chance(u)?,
+        geometry: *u.choose(&[Geometry::Split, Geometry::Unified])?,
         usage_mask: if chance(u)? {
             UsageMask::ALL
         } else {
@@ -41,7 +42,7 @@ fn accepted(program: &Program, options: &Options) {
     assert_eq!(found, [], "{}", show(program, &plan, &found));
 }
 
-pub(super) fn show(program: &Program, plan: &Plan, found: &[Violation]) -> String {
+pub(in crate::verify) fn show(program: &Program, plan: &Plan, found: &[Violation]) -> String {
     let list: Vec<String> = found.iter().map(Violation::to_string).collect();
     let mut rows = Vec::new();
     for module in &plan.modules {

@@ -1,11 +1,12 @@
 //! Raw problems against a naive reading, and broken ones.
 
 use super::programs;
+use crate::control::Control;
 use crate::ir::UsageMask;
 use crate::options::{Floor, Options, Strategy};
 use crate::place::Region;
 use crate::plan::Status;
-use crate::raw::{RawPlan, RawProblem};
+use crate::raw::{RawPlan, RawProblem, solve_raw};
 use crate::verify::{verify_raw, verify_raw_plan};
 
 fn options_of(floor: Floor) -> Options {
@@ -110,6 +111,7 @@ fn every_way_to_break_a_raw_plan_is_found() {
         bound: 12,
         floor: 0,
         status: Status::Optimal,
+        ..RawPlan::default()
     };
     let options = Options {
         capacity: Some(102),
@@ -209,6 +211,7 @@ fn every_way_to_break_a_raw_plan_is_found() {
         bound: 12,
         floor: 0,
         status: Status::Optimal,
+        ..RawPlan::default()
     };
     assert_eq!(kinds(&apart, &options, &loose), ["unproven_bound"]);
     let best = Options {
@@ -222,6 +225,7 @@ fn every_way_to_break_a_raw_plan_is_found() {
         bound: 4108,
         floor: 4096,
         status: Status::Optimal,
+        ..RawPlan::default()
     };
     let hwm = options_of(Floor::Hwm);
     assert_eq!(kinds(&good, &hwm, &above), [""; 0]);
@@ -230,4 +234,96 @@ fn every_way_to_break_a_raw_plan_is_found() {
         ["wrong_floor"]
     );
     assert!(kinds(&good, &hwm, &plan).contains(&"below_floor"));
+}
+
+#[test]
+fn every_false_cost_of_a_runtime_page_is_found() {
+    const MIB: u64 = 1 << 20;
+    // A: 512 MiB and 1 GiB, B after it: 100 MiB and 1.5 GiB, in pages of 512 MiB.
+    let (a, b) = (&[(0, 1)], &[(1, 2)]);
+    let sizes = [512, 1024, 100, 1536].map(|mib| mib * MIB);
+    let mut given = problem(&[(a, sizes[0]), (a, sizes[1]), (b, sizes[2]), (b, sizes[3])]);
+    given.pins = [0, 512, 0, 100].map(|mib| Some(mib * MIB)).to_vec();
+    let options = |runtime_page| Options {
+        runtime_page,
+        ..options_of(Floor::Holes)
+    };
+    let solve = |mib| {
+        let plan = solve_raw(&given, &options(mib), &mut Control::default()).expect("all pinned");
+        assert_eq!(verify_raw_plan(&given, &options(mib), &plan), []);
+        plan
+    };
+    let (two, one, off) = (solve(512), solve(2048), solve(0));
+    assert_eq!((two.runtime_pages, two.private_bytes), (4, 2560 * MIB));
+    assert_eq!(two.straddlers, [1, 3]);
+    assert_eq!((one.runtime_pages, one.private_bytes), (1, 0));
+    assert_eq!((off.runtime_pages, off.straddlers.len()), (0, 0));
+    let kinds = |plan: &RawPlan, mib| -> Vec<&str> {
+        let found = verify_raw_plan(&given, &options(mib), plan);
+        found.iter().map(|v| v.kind).collect()
+    };
+    let broken = |change: &dyn Fn(&mut RawPlan)| {
+        let mut plan = two.clone();
+        change(&mut plan);
+        kinds(&plan, 512)
+    };
+    assert_eq!(broken(&|p| p.runtime_pages = 3), ["wrong_metric"]);
+    assert_eq!(broken(&|p| p.private_bytes -= 1), ["wrong_metric"]);
+    assert_eq!(broken(&|p| p.straddlers = vec![1]), ["wrong_straddlers"]);
+    assert_eq!(broken(&|p| p.straddlers.push(2)), ["wrong_straddlers"]);
+    assert_eq!(kinds(&two, 0), ["wrong_metric", "wrong_straddlers"]);
+    // An optimum is one of the copies first.
+    given.pins.clear();
+    let narrow = Options {
+        capacity: Some(1636 * MIB),
+        ..options(1600)
+    };
+    let plan = solve_raw(&given, &narrow, &mut Control::default()).expect("it fits");
+    assert_eq!(
+        (plan.private_bytes, plan.status),
+        (100 * MIB, Status::Feasible)
+    );
+    let optimal = RawPlan {
+        status: Status::Optimal,
+        ..plan
+    };
+    let found = verify_raw_plan(&given, &narrow, &optimal);
+    assert_eq!(
+        found.iter().map(|v| v.kind).collect::<Vec<_>>(),
+        ["wrong_status"]
+    );
+}
+
+#[test]
+fn raw_plans_with_runtime_pages_are_right() {
+    const MIB: u64 = 1 << 20;
+    let mut straddling = 0;
+    arbtest::arbtest(|u| {
+        let mut rows = Vec::new();
+        for _ in 0..u.int_in_range(1..=8)? {
+            let lower = u.int_in_range(0..=9)?;
+            let upper = lower + u.int_in_range(0..=5)?;
+            rows.push(([(lower, upper)], u.int_in_range(0..=5)? * MIB / 2));
+        }
+        let rows: Vec<(&[(i64, i64)], u64)> = rows.iter().map(|r| (&r.0[..], r.1)).collect();
+        let mut raw = problem(&rows);
+        raw.pins = vec![None; raw.len()];
+        raw.pins[0] = Some(u.int_in_range(0..=7)? * MIB / 2); // Within every capacity.
+        raw.alignments = vec![*u.choose(&[1, 3, 4096])?; raw.len()];
+        let options = Options {
+            runtime_page: u.int_in_range(1..=3)?,
+            capacity: *u.choose(&[None, Some(6 * MIB), Some(8 * MIB)])?,
+            strategy: *u.choose(Strategy::ALL)?,
+            budget_steps: Some(2_000),
+            ..options_of(*u.choose(&[Floor::Holes, Floor::Hwm])?)
+        };
+        if let Ok(plan) = solve_raw(&raw, &options, &mut Control::default()) {
+            let wrong = verify_raw_plan(&raw, &options, &plan);
+            assert_eq!(wrong, [], "{raw:?} {options:?} {plan:?}");
+            straddling += u32::from(!plan.straddlers.is_empty());
+        }
+        Ok(())
+    })
+    .budget_ms(1_000);
+    assert!(straddling > 0);
 }

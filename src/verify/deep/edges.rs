@@ -1,0 +1,89 @@
+//! The plan's dependences, by function: who waits for whom. // D1
+
+use std::collections::BTreeMap;
+
+use super::super::findings::{At, Findings};
+use super::super::scope::Scope;
+use crate::plan::{Dependence, Plan};
+
+/// The edges of all functions.
+pub(super) struct Edges {
+    /// By scope: where the sources of each instruction start; empty without edges.
+    starts: Vec<Vec<u32>>,
+    sources: Vec<Vec<u32>>,
+    /// By scope: whether some edge begins at an instruction.
+    awaited: Vec<Vec<bool>>,
+}
+
+impl Edges {
+    /// Reads the edges; what is no edge of the program is said and left out.
+    pub fn of(scopes: &[Scope<'_>], plan: &Plan, findings: &mut Findings) -> Option<Edges> {
+        let list = plan.dependences.as_ref()?;
+        let mut at: BTreeMap<(u32, &str), usize> = BTreeMap::new();
+        for (s, scope) in scopes.iter().enumerate() {
+            at.insert((scope.core, scope.function.name()), s);
+        }
+        let mut pairs: Vec<Vec<(u32, u32)>> = vec![Vec::new(); scopes.len()]; // (to, from)
+        for edge in list {
+            let Dependence { from, to, .. } = edge;
+            let scope = at.get(&(from.core, &*from.function)).copied();
+            let scope = scope.filter(|&s| {
+                let len = scopes[s].function.instructions().len() as u32;
+                let one = (from.core, &from.function) == (to.core, &to.function);
+                one && from.index < len && to.index < len
+            });
+            let Some(scope) = scope else {
+                let at = At {
+                    core: Some(from.core),
+                    function: Some(&from.function),
+                };
+                findings.say("bad_dependence", at, || {
+                    format!(
+                        "instruction {} of core {}, function {} waits for instruction {} of it, \
+                         and not both are there",
+                        to.index, to.core, to.function, from.index
+                    )
+                });
+                continue;
+            };
+            pairs[scope].push((to.index, from.index));
+        }
+        let mut edges = Edges {
+            starts: Vec::with_capacity(scopes.len()),
+            sources: Vec::with_capacity(scopes.len()),
+            awaited: Vec::with_capacity(scopes.len()),
+        };
+        for (mut pairs, scope) in pairs.into_iter().zip(scopes) {
+            pairs.sort_unstable();
+            pairs.dedup();
+            let len = scope.function.instructions().len();
+            let mut awaited = vec![false; if pairs.is_empty() { 0 } else { len }];
+            let mut starts = vec![0u32; if pairs.is_empty() { 0 } else { len + 1 }];
+            for &(to, from) in &pairs {
+                awaited[from as usize] = true;
+                starts[to as usize + 1] += 1;
+            }
+            for i in 1..starts.len() {
+                starts[i] += starts[i - 1];
+            }
+            edges.starts.push(starts);
+            edges.sources.push(pairs.into_iter().map(|p| p.1).collect());
+            edges.awaited.push(awaited);
+        }
+        Some(edges)
+    }
+
+    /// The instructions that one waits for.
+    pub fn sources(&self, scope: u32, index: u32) -> &[u32] {
+        let (s, i) = (scope as usize, index as usize);
+        match self.starts[s].get(i..i + 2) {
+            Some(&[from, to]) => &self.sources[s][from as usize..to as usize],
+            _ => &[],
+        }
+    }
+
+    /// Whether something waits for an instruction.
+    pub fn awaited(&self, scope: u32, index: u32) -> bool {
+        self.awaited[scope as usize].get(index as usize) == Some(&true)
+    }
+}

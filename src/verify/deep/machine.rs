@@ -1,0 +1,701 @@
+//! The program run by location and by address, in step. // V2
+//!
+//! From one meeting of the cores to the next, each core's instructions are first read with the
+//! places that their operands have just then, then run by location in program order, which says
+//! what every read has to find, and then run by address in several orders that the machine may
+//! choose. What cores write to common bytes between two barriers is a race of the program: those
+//! bytes are compared by nobody but their writer. // D3
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::accesses::bindings;
+use super::super::as_placed;
+use super::super::findings::Findings;
+use super::super::scope::Scope;
+use super::batch::{Batch, Does, FENCE, Instance, Piece, Role, Touch, Value, Want};
+use super::clocks::{Clocks, Conflict};
+use super::edges::Edges;
+use super::places::{NOWHERE, Place, Places};
+use super::ranges::Ranges;
+use super::trace::{Step, What};
+use super::world::{Mismatch, Order, Waits, World};
+use crate::ir::{FlatIndex, Function, MemLocId, Usage};
+use crate::options::Options;
+
+/// A core that has run this many instructions without meeting others may let the memories follow.
+const ENOUGH: usize = 1 << 12;
+
+/// Who wrote a value.
+#[derive(Clone, Copy, Debug)]
+struct Writer {
+    /// `None`: the host.
+    index: Option<u32>,
+    scope: u32,
+    root: u32,
+}
+
+/// One core's part of a run.
+struct Core {
+    number: u32,
+    steps: Vec<Step>,
+    at: usize,
+    /// The functions that are entered, each with the call it stands at.
+    frames: Vec<(u32, u32)>,
+    waits: Waits,
+    /// By scope: the latest execution of each instruction, as the segment and the position.
+    latest: BTreeMap<u32, Vec<(u32, u32)>>,
+    segment: u32,
+}
+
+/// What all runs have in common.
+pub(super) struct Machine<'a> {
+    scopes: &'a [Scope<'a>],
+    pub places: Places,
+    edges: Option<Edges>,
+    options: &'a Options,
+    /// By core number: its engines, ascending.
+    engines: Vec<Vec<u32>>,
+    /// By storage.
+    location: Vec<Ranges<Value>>,
+    written: BTreeSet<u32>,
+    writers: Vec<Writer>,
+    /// By scope: how many values there were when it was last entered.
+    entered: Vec<u32>,
+    /// By shared storage: which core has written each byte since the last barrier.
+    marks: BTreeMap<u32, Ranges<u32>>,
+    said: BTreeSet<(&'static str, u32, u32, u32)>,
+    pub findings: Findings,
+    /// Races of the program. // D3
+    pub warnings: Findings,
+    pub executed: u64,
+    pub touched: u64,
+}
+
+/// Of a mark: several cores have written the byte.
+const SEVERAL: u32 = u32::MAX;
+
+impl<'a> Machine<'a> {
+    pub fn new(
+        scopes: &'a [Scope<'a>],
+        places: Places,
+        edges: Option<Edges>,
+        options: &'a Options,
+        findings: Findings,
+    ) -> Machine<'a> {
+        let mut engines = vec![BTreeSet::new(); places.cores.len()];
+        for scope in scopes {
+            let instructions = scope.function.instructions().iter();
+            engines[places.core_number(scope.core) as usize].extend(instructions.map(|i| i.engine));
+        }
+        Machine {
+            location: vec![Ranges::default(); places.storages.len()],
+            scopes,
+            places,
+            edges,
+            options,
+            engines: engines
+                .into_iter()
+                .map(|e| e.into_iter().collect())
+                .collect(),
+            written: BTreeSet::new(),
+            writers: Vec::new(),
+            entered: vec![0; scopes.len()],
+            marks: BTreeMap::new(),
+            said: BTreeSet::new(),
+            findings,
+            warnings: Findings::default(),
+            executed: 0,
+            touched: 0,
+        }
+    }
+
+    /// Whether engines run in parallel: the plan says what they wait for.
+    pub fn is_parallel(&self) -> bool {
+        self.edges.is_some()
+    }
+
+    /// How many engines a core has.
+    pub fn engines(&self, core: usize) -> usize {
+        self.engines[core].len()
+    }
+
+    /// Runs the traces of some cores, by number, from the start; whether all came to their end.
+    pub fn run(&mut self, traces: Vec<(u32, Vec<Step>)>, seed: u64) -> bool {
+        let alone = traces.len() == 1;
+        let mut orders = vec![Order::Program];
+        if !alone || self.is_parallel() {
+            orders.extend([Order::Ahead, Order::Random]);
+        }
+        let areas = self.places.areas;
+        let mut worlds: Vec<World> = (orders.into_iter())
+            .map(|order| World::new(order, areas, seed))
+            .collect();
+        self.begin(&traces, &mut worlds);
+        let engines = traces.iter().map(|t| match self.is_parallel() {
+            true => self.engines(t.0 as usize).max(1),
+            false => 1,
+        });
+        let mut clocks = Clocks::new(engines.collect(), areas);
+        let mut cores: Vec<Core> = (traces.into_iter())
+            .map(|(number, steps)| Core {
+                number,
+                steps,
+                at: 0,
+                frames: Vec::new(),
+                waits: Waits::default(),
+                latest: BTreeMap::new(),
+                segment: 0,
+            })
+            .collect();
+        let mut batches: Vec<Batch> = cores.iter().map(|_| Batch::default()).collect();
+        for epoch in 0.. {
+            for (core, batch) in cores.iter_mut().zip(&mut batches) {
+                batch.clear();
+                self.read(core, batch, alone);
+            }
+            if !alone {
+                self.mark(&cores, &batches);
+            }
+            for (core, batch) in cores.iter().zip(&mut batches) {
+                self.locate(core.number, batch);
+            }
+            self.settle();
+            for world in &mut worlds {
+                world.run(&batches, |mismatch| self.mismatch(mismatch));
+            }
+            if !alone || self.is_parallel() {
+                for (c, (core, batch)) in cores.iter().zip(&batches).enumerate() {
+                    clocks.run(c, core.number, epoch, batch, |conflict| {
+                        self.conflict(conflict)
+                    });
+                }
+            }
+            let ended = |core: &Core| core.at == core.steps.len();
+            if cores.iter().all(ended) {
+                return true;
+            }
+            if !alone && cores.iter().any(ended) {
+                return false; // Somebody waits at a barrier for one who will never come.
+            }
+        }
+        unreachable!("every epoch runs at least one step of each core")
+    }
+
+    /// Forgets the last run and lets the host put its data where it has pinned it. // L6b
+    fn begin(&mut self, traces: &[(u32, Vec<Step>)], worlds: &mut [World]) {
+        for storage in std::mem::take(&mut self.written) {
+            self.location[storage as usize].clear();
+        }
+        self.writers.clear();
+        self.marks.clear();
+        let runs = |core: u32| traces.iter().any(|t| t.0 == core);
+        for i in 0..self.places.lasting.len() {
+            let lasting = self.places.lasting[i];
+            let Place {
+                storage,
+                area,
+                address,
+                ..
+            } = lasting.place;
+            if lasting.core.is_some_and(|core| !runs(core)) {
+                continue;
+            }
+            let token = self.token(Writer {
+                index: None,
+                scope: lasting.site.0,
+                root: lasting.site.1.0,
+            });
+            let value = |origin| Value { token, origin };
+            self.location[storage as usize].set(0, lasting.bytes, Some(value(0)));
+            self.written.insert(storage);
+            for world in &mut *worlds {
+                world.give(area, address, address + lasting.bytes, value(address));
+            }
+        }
+    }
+
+    fn token(&mut self, writer: Writer) -> u32 {
+        self.writers.push(writer);
+        self.writers.len() as u32 - 1
+    }
+
+    // ---- what runs ----
+
+    /// Reads a core's next steps as executions, up to the next barrier unless it is alone.
+    fn read(&mut self, core: &mut Core, batch: &mut Batch, alone: bool) {
+        let waits = !alone || self.is_parallel();
+        core.waits.begin();
+        while let Some(&step) = core.steps.get(core.at) {
+            let started = !batch.instances.is_empty();
+            if started && !alone && step.what == What::Barrier {
+                return;
+            }
+            let free = !self.is_parallel()
+                || batch
+                    .instances
+                    .last()
+                    .is_none_or(|last| last.engine == FENCE);
+            if alone && free && batch.instances.len() >= ENOUGH {
+                return;
+            }
+            core.at += 1;
+            let first = batch.touches.len();
+            let role = self.touches(core, step, batch);
+            let engine = match step.what {
+                What::Run if self.is_parallel() => self.engine(core.number, step),
+                What::Run => 0,
+                _ => FENCE,
+            };
+            let first_wait = batch.waits.len();
+            let mut awaited = false;
+            if waits {
+                let (edges, latest) = (&self.edges, &core.latest);
+                let sources = edges.iter().flat_map(|e| e.sources(step.scope, step.index));
+                let sources = sources.filter_map(|&source| {
+                    let &(segment, position) = latest.get(&step.scope)?.get(source as usize)?;
+                    (segment == core.segment + 1).then_some(position)
+                });
+                core.waits.add(batch, engine, sources);
+                awaited = engine != FENCE
+                    && edges
+                        .as_ref()
+                        .is_some_and(|e| e.awaited(step.scope, step.index));
+            }
+            if engine == FENCE {
+                core.segment += 1;
+            } else if awaited {
+                let len = self.function(step.scope).instructions().len();
+                let latest = core.latest.entry(step.scope).or_default();
+                latest.resize(len, (0, 0));
+                latest[step.index as usize] = (core.segment + 1, batch.instances.len() as u32);
+            }
+            self.executed += u64::from(role == Role::Instruction);
+            self.touched += (batch.touches.len() - first) as u64;
+            batch.instances.push(Instance {
+                scope: step.scope,
+                index: step.index,
+                engine,
+                touches: (first as u32, batch.touches.len() as u32),
+                waits: (first_wait as u32, batch.waits.len() as u32),
+                awaited,
+                role,
+            });
+        }
+    }
+
+    fn engine(&self, core: u32, step: Step) -> u32 {
+        let engine = self.function(step.scope).instructions()[step.index as usize].engine;
+        let engines = &self.engines[core as usize];
+        engines.binary_search(&engine).expect("collected before") as u32
+    }
+
+    fn function(&self, scope: u32) -> &'a Function {
+        self.scopes[scope as usize].function
+    }
+
+    /// Adds what a step touches.
+    fn touches(&mut self, core: &mut Core, step: Step, batch: &mut Batch) -> Role {
+        let function = self.function(step.scope);
+        let index = FlatIndex(step.index);
+        let out = &mut batch.touches;
+        match step.what {
+            What::Run | What::Barrier => {
+                let uses = function.uses(index).iter();
+                out.extend(uses.filter_map(|a| self.access(step.scope, a, Does::Read)));
+                let defs = function.defs(index).iter();
+                out.extend(defs.filter_map(|a| self.access(step.scope, a, Does::Write)));
+            }
+            What::Call => {
+                core.frames
+                    .last_mut()
+                    .expect("a call stands in a function")
+                    .1 = step.index;
+                self.call(step, out);
+            }
+            What::Return => {
+                let bound: Vec<MemLocId> = (function.args(index).iter())
+                    .map(|a| function.root(a.caller).0)
+                    .collect();
+                // What is bound, the callee has written by reference. // L7
+                let defs = function.defs(index).iter();
+                let own = defs.filter(|a| !bound.contains(&function.root(a.loc).0));
+                out.extend(own.filter_map(|a| self.access(step.scope, a, Does::Write)));
+            }
+            What::Enter => {
+                if let Some(&(caller, call)) = core.frames.last() {
+                    self.places.bind(self.scopes, caller, call, step.scope);
+                }
+                core.frames.push((step.scope, 0));
+                return Role::Enter;
+            }
+            What::Leave => {
+                core.frames.pop();
+                self.exit(core, step.scope, out);
+                return Role::Exit;
+            }
+        }
+        Role::Instruction
+    }
+
+    fn access(&self, scope: u32, access: &crate::ir::Access, does: Does) -> Option<Touch> {
+        let (root, base) = self.function(scope).root(access.loc);
+        self.touch(scope, root, base + access.offset, access.bytes, does)
+    }
+
+    /// Bytes of a root; `None` if there are none.
+    fn touch(
+        &self,
+        scope: u32,
+        root: MemLocId,
+        offset: u64,
+        bytes: u64,
+        does: Does,
+    ) -> Option<Touch> {
+        let place = self.places.root_place(scope, root);
+        let from = place.offset.saturating_add(offset);
+        (bytes > 0).then_some(Touch {
+            does,
+            root: root.0,
+            storage: place.storage,
+            from,
+            to: from.saturating_add(bytes),
+            area: place.area,
+            address: place.address.saturating_add(offset),
+            given: place.given,
+            pieces: (0, 0),
+        })
+    }
+
+    /// What a call reads, and what it overwrites without reading it. // L7
+    fn call(&self, step: Step, out: &mut Vec<Touch>) {
+        let scope = &self.scopes[step.scope as usize];
+        let function = scope.function;
+        let index = FlatIndex(step.index);
+        let first = out.len();
+        let uses = function.uses(index).iter();
+        out.extend(uses.filter_map(|a| self.access(step.scope, a, Does::Read)));
+        let whole = |loc: MemLocId, does| {
+            let (root, offset) = function.root(loc);
+            self.touch(step.scope, root, offset, function.memloc(loc).bytes, does)
+        };
+        let bound: Vec<(MemLocId, Usage)> = bindings(function, scope.module, index).collect();
+        let of = |usage: Usage| bound.iter().filter(move |b| b.1 == usage).map(|b| b.0);
+        out.extend(of(Usage::Input).filter_map(|loc| whole(loc, Does::Read)));
+        let read: BTreeSet<u32> = out[first..].iter().map(|t| t.storage).collect();
+        let written = of(Usage::Output).filter_map(|loc| whole(loc, Does::Kill));
+        let defs = function.defs(index).iter();
+        let written = written.chain(defs.filter_map(|a| self.access(step.scope, a, Does::Kill)));
+        let killed: Vec<Touch> = written.filter(|t| !read.contains(&t.storage)).collect();
+        out.extend(killed);
+    }
+
+    /// What has to be there when a function is left. // L6, L6b
+    fn exit(&self, core: &Core, scope: u32, out: &mut Vec<Touch>) {
+        let of = &self.scopes[scope as usize];
+        for root in of.roots().filter(|&root| of.kept(root)) {
+            let touch = self.touch(scope, root, 0, of.loc(root).bytes, Does::Read);
+            // Where no exit can be reached it has to stay from its defs on, not from the entry.
+            out.extend(touch.map(|touch| Touch {
+                given: false,
+                ..touch
+            }));
+        }
+        if !core.frames.is_empty() {
+            return;
+        }
+        for lasting in &self.places.lasting {
+            let here = lasting.core.is_none_or(|c| c == core.number);
+            if here && lasting.bytes > 0 {
+                out.push(Touch {
+                    does: Does::Read,
+                    root: lasting.site.1.0,
+                    storage: lasting.place.storage,
+                    from: 0,
+                    to: lasting.bytes,
+                    area: lasting.place.area,
+                    address: lasting.place.address,
+                    given: false,
+                    pieces: (0, 0),
+                });
+            }
+        }
+    }
+
+    // ---- by location ----
+
+    /// Notes who writes what of the shared storages until the next barrier.
+    fn mark(&mut self, cores: &[Core], batches: &[Batch]) {
+        for (core, batch) in cores.iter().zip(batches) {
+            for touch in batch.touches.iter().filter(|t| t.writes()) {
+                if self.places.storages[touch.storage as usize].shared {
+                    let marks = self.marks.entry(touch.storage).or_default();
+                    marks.change(touch.from, touch.to, |old| match old {
+                        Some(&other) if other != core.number => SEVERAL,
+                        _ => core.number,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Runs a batch by location: what each read has to find.
+    fn locate(&mut self, core: u32, batch: &mut Batch) {
+        for i in 0..batch.instances.len() {
+            let instance = batch.instances[i];
+            if instance.role == Role::Enter {
+                for &storage in self.places.fresh(instance.scope) {
+                    self.location[storage as usize].clear();
+                }
+                self.entered[instance.scope as usize] = self.writers.len() as u32;
+            }
+            if instance.role == Role::Instruction {
+                self.operands(&instance, batch.touches_of(&instance));
+            }
+            for t in instance.touches.0..instance.touches.1 {
+                let touch = batch.touches[t as usize];
+                batch.touches[t as usize].pieces = if touch.writes() {
+                    let token = self.token(Writer {
+                        index: Some(instance.index),
+                        scope: instance.scope,
+                        root: touch.root,
+                    });
+                    let origin = touch.from;
+                    let value = (touch.does == Does::Write).then_some(Value { token, origin });
+                    self.location[touch.storage as usize].set(touch.from, touch.to, value);
+                    self.written.insert(touch.storage);
+                    (token, token)
+                } else {
+                    let first = batch.pieces.len() as u32;
+                    if touch.area != NOWHERE {
+                        self.expect(core, instance.scope, &touch, &mut batch.pieces);
+                    }
+                    (first, batch.pieces.len() as u32)
+                };
+            }
+        }
+    }
+
+    /// What a read of addresses has to find, where location memory knows it.
+    fn expect(&self, core: u32, scope: u32, touch: &Touch, out: &mut Vec<Piece>) {
+        let base = touch.base();
+        let mut push = |lo: u64, hi: u64, want: Want| {
+            out.push(Piece {
+                start: base.wrapping_add(lo),
+                end: base.wrapping_add(hi),
+                want,
+            });
+        };
+        let marks = self.marks.get(&touch.storage);
+        let bytes = &self.location[touch.storage as usize];
+        bytes.visit(touch.from, touch.to, |lo, hi, value| {
+            let want = match value {
+                Some(value) => Want::Value(Value {
+                    token: value.token,
+                    origin: base.wrapping_add(value.origin),
+                }),
+                None if touch.given => Want::Before(self.entered[scope as usize]),
+                None => return,
+            };
+            match marks {
+                None => push(lo, hi, want),
+                Some(marks) => marks.visit(lo, hi, |lo, hi, by| {
+                    if by.is_none_or(|&by| by == core) {
+                        push(lo, hi, want);
+                    }
+                }),
+            }
+        });
+    }
+
+    /// At a barrier: what several cores have written is nobody's value.
+    fn settle(&mut self) {
+        for (storage, marks) in std::mem::take(&mut self.marks) {
+            marks.visit(0, u64::MAX, |lo, hi, by| {
+                if by == Some(&SEVERAL) {
+                    self.location[storage as usize].set(lo, hi, None);
+                }
+            });
+        }
+    }
+
+    /// No def of an instruction lies on what the instruction also reads or writes, but for bytes of
+    /// the root itself and eligible pairs. // L2, L8
+    fn operands(&mut self, instance: &Instance, touches: &[Touch]) {
+        let mut writes: Vec<&Touch> = (touches.iter())
+            .filter(|t| t.writes() && t.area != NOWHERE)
+            .collect();
+        if writes.is_empty() {
+            return;
+        }
+        writes.sort_unstable_by_key(|t| (t.area, t.address));
+        // The greatest end up to here.
+        let mut reach: Vec<(u32, u64)> = Vec::with_capacity(writes.len());
+        for write in &writes {
+            let end = (write.area, write.end());
+            reach.push(reach.last().map_or(end, |&r| r.max(end)));
+        }
+        for touch in touches.iter().filter(|t| t.area != NOWHERE) {
+            let below = writes.partition_point(|w| (w.area, w.address) < (touch.area, touch.end()));
+            for at in (0..below).rev() {
+                if reach[at] <= (touch.area, touch.address) {
+                    break;
+                }
+                let write = writes[at];
+                let apart = write.area != touch.area || write.end() <= touch.address;
+                if apart || write.storage == touch.storage || self.in_place(instance, touch, write)
+                {
+                    continue;
+                }
+                let kind = match touch.does {
+                    Does::Read => "overwritten_operand",
+                    _ => "colliding_defs",
+                };
+                let (a, b) = (touch.root.min(write.root), touch.root.max(write.root));
+                if !self.said.insert((kind, instance.scope, instance.index, a)) {
+                    continue;
+                }
+                let scope = &self.scopes[instance.scope as usize];
+                self.findings.add(kind, scope.at(), || {
+                    let names = vec![scope.label(MemLocId(a)), scope.label(MemLocId(b))];
+                    let does = match touch.does {
+                        Does::Read => "reads",
+                        _ => "writes",
+                    };
+                    let sentence = format!(
+                        "instruction {} {does} [{}, {}) and writes [{}, {}), and may do so first",
+                        instance.index,
+                        touch.address,
+                        touch.end(),
+                        write.address,
+                        write.end()
+                    );
+                    (names, sentence)
+                });
+            }
+        }
+    }
+
+    /// Whether a def may lie where the instruction reads. // L8
+    fn in_place(&self, instance: &Instance, used: &Touch, def: &Touch) -> bool {
+        let scope = &self.scopes[instance.scope as usize];
+        let (u, d) = (MemLocId(used.root), MemLocId(def.root));
+        let pairs = &scope.lives.handovers;
+        let first = pairs.partition_point(|h| h.index < instance.index);
+        let here = pairs[first..]
+            .iter()
+            .take_while(|h| h.index == instance.index);
+        let bytes = |id: MemLocId| as_placed(scope.loc(id).bytes, self.options);
+        let formal = |id: MemLocId| self.places.is_formal(instance.scope, id);
+        used.does == Does::Read
+            && here.into_iter().any(|h| (h.used, h.def) == (u, d))
+            && used.base() == def.base()
+            && bytes(d) <= bytes(u)
+            && scope.loc(u).pin.is_none()
+            && !formal(u)
+            && !formal(d)
+    }
+
+    // ---- what is wrong ----
+
+    fn writer(&self, value: Value) -> String {
+        let Writer { index, scope, root } = self.writers[value.token as usize];
+        let site = self.scopes[scope as usize].site(MemLocId(root));
+        match index {
+            Some(index) => format!("what instruction {index} has written to {site}"),
+            None => format!("what the host has put into {site}"),
+        }
+    }
+
+    fn mismatch(&mut self, mismatch: &Mismatch<'_>) {
+        let Mismatch {
+            instance,
+            touch,
+            piece,
+            at,
+            found,
+        } = *mismatch;
+        let exit = instance.role == Role::Exit;
+        let kind = if exit { "lost_value" } else { "wrong_value" };
+        let site = match exit {
+            true => self.places.storages[touch.storage as usize].site,
+            false => (instance.scope, MemLocId(touch.root)),
+        };
+        let index = if exit { site.0 } else { instance.index };
+        if !self.said.insert((kind, instance.scope, index, site.1.0)) {
+            return;
+        }
+        let scope = &self.scopes[instance.scope as usize];
+        let own = &self.scopes[site.0 as usize];
+        let found = found.map_or("bytes that nothing has written".to_owned(), |found| {
+            self.writer(found)
+        });
+        let want = match piece.want {
+            Want::Value(value) => self.writer(value),
+            Want::Before(_) => "what was there when the function was entered".to_owned(),
+        };
+        let name = match site.0 == instance.scope {
+            true => own.label(site.1),
+            false => own.site(site.1),
+        };
+        let does = match exit {
+            true => format!("when the function is left, byte {at} holds"),
+            false => format!("instruction {} reads at byte {at}", instance.index),
+        };
+        self.findings.add(kind, scope.at(), || {
+            (vec![name], format!("{does} {found}, not {want}"))
+        });
+    }
+
+    fn conflict(&mut self, conflict: &Conflict) {
+        let Conflict { first, second, .. } = *conflict;
+        let one_core = first.core == second.core;
+        let one_storage = first.storage == second.storage;
+        let kind = match (one_core, one_storage) {
+            (true, _) => "unordered",
+            (false, true) => "race",
+            (false, false) => "cores_collide",
+        };
+        let key = (first.scope.min(second.scope), first.scope.max(second.scope));
+        let pair = match one_core {
+            true => (kind, first.scope, first.index, second.index),
+            false => (kind, key.0, key.1, first.storage.min(second.storage)),
+        };
+        if !self.said.insert(pair) {
+            return;
+        }
+        let sites = [
+            (first, conflict.first_writes),
+            (second, conflict.second_writes),
+        ];
+        let name = |(stamp, _): &(super::clocks::Stamp, bool)| {
+            let scope = &self.scopes[stamp.scope as usize];
+            match one_core && first.scope == second.scope {
+                true => scope.label(MemLocId(stamp.root)),
+                false => scope.site(MemLocId(stamp.root)),
+            }
+        };
+        let does = |(stamp, writes): &(super::clocks::Stamp, bool)| {
+            let verb = if *writes { "writes" } else { "reads" };
+            format!("instruction {} {verb}", stamp.index)
+        };
+        let mut names: Vec<String> = sites.iter().map(name).collect();
+        names.dedup();
+        let why = match one_core {
+            true => "no dependence, engine or fence orders them",
+            false => "no barrier orders them",
+        };
+        let sentence = format!(
+            "{} and {} bytes {} to {}; {why}",
+            does(&sites[0]),
+            does(&sites[1]),
+            conflict.start,
+            conflict.end
+        );
+        let at = self.scopes[second.scope as usize].at();
+        let into = match kind {
+            "race" => &mut self.warnings,
+            _ => &mut self.findings,
+        };
+        into.add(kind, at, || (names, sentence));
+    }
+}

@@ -1,0 +1,305 @@
+//! Each way to go wrong, once.
+
+use super::right::{planned, with_edges};
+use crate::format::read_program;
+use crate::ir::Program;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::verify::deep::{Deep, verify_deep};
+use crate::verify::verify;
+
+/// A program of one core: functions as JSON.
+fn program(functions: &str) -> Program {
+    let text = format!(
+        r#"{{"format":"dramalloc-program","version":1,"name":"p","modules":[
+            {{"name":"m","core":0,"functions":[{functions}]}}]}}"#
+    );
+    read_program(text.as_bytes()).expect("a valid program")
+}
+
+/// A function of straight code with locations of one page each.
+fn main_of(names: &[&str], code: &str) -> Program {
+    let named = |name: &&str| format!(r#"{{"name":"{name}","bytes":4096}}"#);
+    let memlocs: Vec<String> = names.iter().map(named).collect();
+    let memlocs = memlocs.join(",");
+    program(&format!(
+        r#"{{"name":"main","memlocs":[{memlocs}],"instructions":[{code}]}}"#
+    ))
+}
+
+fn plan(program: &Program) -> Plan {
+    let plan = planned(program, &Options::default()).expect("it fits");
+    let deep = verify_deep(program, &plan, None);
+    assert_eq!(deep.violations, [], "right before it is broken");
+    plan
+}
+
+/// Moves a location of the first core's function onto another.
+fn onto(plan: &mut Plan, function: usize, moved: usize, onto: (usize, usize)) {
+    let functions = &mut plan.modules[0].functions;
+    let address = functions[onto.0].memlocs[onto.1].address;
+    functions[function].memlocs[moved].address = address;
+}
+
+fn kinds(deep: &Deep) -> Vec<&'static str> {
+    deep.violations.iter().map(|v| v.kind).collect()
+}
+
+const WORK: &str = r#"{"op":"a","defs":["a"]},{"op":"b","defs":["b"]},{"op":"use","uses":["a"]},
+    {"op":"use","uses":["b"]}"#;
+
+#[test]
+fn a_value_that_is_overwritten_before_it_is_read_is_named_with_its_writer() {
+    let program = main_of(&["a", "b"], WORK);
+    let mut plan = plan(&program);
+    onto(&mut plan, 0, 1, (0, 0));
+    let deep = verify_deep(&program, &plan, None);
+    assert_eq!(kinds(&deep), ["wrong_value"]);
+    let at = plan.modules[0].functions[0].memlocs[0]
+        .address
+        .expect("placed");
+    assert_eq!(
+        deep.violations[0].to_string(),
+        format!(
+            "wrong_value: core 0, function main, a, instruction 2 reads at byte {at} what \
+             instruction 1 has written to core 0/main/b, not what instruction 0 has written to \
+             core 0/main/a"
+        )
+    );
+}
+
+#[test]
+fn a_use_without_an_address_is_found() {
+    let program = main_of(&["a", "b"], WORK);
+    let mut plan = plan(&program);
+    plan.modules[0].functions[0].memlocs[1].address = None;
+    assert_eq!(kinds(&verify_deep(&program, &plan, None)), ["no_address"]);
+}
+
+#[test]
+fn operands_of_one_instruction_keep_apart_but_for_eligible_pairs() {
+    let code = |pairs: &str| {
+        format!(
+            r#"{{"op":"a","defs":["a"]}},{{"op":"b","uses":["a"],"defs":["b","c"]{pairs}}},
+            {{"op":"use","uses":["b"]}}"#
+        )
+    };
+    let plain = main_of(&["a", "b", "c"], &code(""));
+    let mut over = plan(&plain);
+    onto(&mut over, 0, 1, (0, 0));
+    assert_eq!(
+        kinds(&verify_deep(&plain, &over, None)),
+        ["overwritten_operand"]
+    );
+    let paired = main_of(&["a", "b", "c"], &code(r#","in_place":[["a","b"]]"#));
+    assert_eq!(kinds(&verify_deep(&paired, &over, None)), [""; 0]);
+    onto(&mut over, 0, 2, (0, 1));
+    let both = kinds(&verify_deep(&paired, &over, None));
+    assert!(both.contains(&"colliding_defs"), "{both:?}");
+    assert!(both.contains(&"overwritten_operand"), "{both:?}");
+}
+
+#[test]
+fn what_escapes_and_what_the_host_has_pinned_is_there_at_the_end() {
+    let program = program(
+        r#"{"name":"main","memlocs":[{"name":"w","bytes":4096,"usage":"weight","address":0},
+            {"name":"o","bytes":4096,"escapes":true},{"name":"a","bytes":4096},
+            {"name":"given","bytes":4096,"address":8192}],
+          "instructions":[{"op":"o","defs":["o"]},{"op":"g","defs":["given"]},
+            {"op":"use","uses":["given"]},{"op":"a","defs":["a"]},{"op":"use","uses":["a"]}]}"#,
+    );
+    let good = plan(&program);
+    for lost in [0, 1] {
+        let mut bad = good.clone();
+        onto(&mut bad, 0, 2, (0, lost));
+        let deep = verify_deep(&program, &bad, None);
+        assert_eq!(kinds(&deep), ["lost_value"], "{deep:?}");
+        assert_eq!(deep.violations[0].locations, [["w", "o"][lost]]);
+    }
+    // A pinned candidate has its exact life.
+    let mut reused = good;
+    onto(&mut reused, 0, 2, (0, 3));
+    assert_eq!(kinds(&verify_deep(&program, &reused, None)), [""; 0]);
+}
+
+#[test]
+fn a_dependence_less_is_found_and_one_of_nothing_too() {
+    let code = r#"{"op":"a","engine":1,"defs":["a"]},{"op":"b","engine":2,"uses":["a"]},
+        {"op":"c","engine":3,"defs":["a"]},{"op":"d","uses":["a"]}"#;
+    let program = main_of(&["a"], code);
+    let mut plan = plan(&program);
+    with_edges(&program, &mut plan);
+    let edges = plan.dependences.clone().expect("just added");
+    assert_eq!(edges.len(), 3);
+    for dropped in 0..edges.len() {
+        let mut less = edges.clone();
+        let edge = less.remove(dropped);
+        plan.dependences = Some(less);
+        let deep = verify_deep(&program, &plan, None);
+        assert!(kinds(&deep).contains(&"unordered"), "{edge:?}: {deep:?}");
+    }
+    let mut more = edges;
+    more[0].from.index = 9;
+    plan.dependences = Some(more);
+    assert!(kinds(&verify_deep(&program, &plan, None)).contains(&"bad_dependence"));
+}
+
+#[test]
+fn what_a_loop_carries_around_is_compared_the_second_time() {
+    // `b` is written at the end of the body and read at the start of the next round, where `a` is
+    // dead; `a` in the bytes of `b` goes wrong only after the back edge.
+    let program = program(
+        r#"{"name":"main","memlocs":[{"name":"a","bytes":4096},{"name":"b","bytes":4096}],
+          "blocks":[{"name":"in","succs":[1],"instructions":[{"op":"b","defs":["b"]}]},
+            {"name":"body","succs":[1,2],"instructions":[{"op":"use","uses":["b"]},
+              {"op":"a","defs":["a"]},{"op":"use","uses":["a"]}]},
+            {"name":"out","succs":[],"instructions":[]}]}"#,
+    );
+    let mut bad = plan(&program);
+    onto(&mut bad, 0, 0, (0, 1));
+    let deep = verify_deep(&program, &bad, None);
+    assert_eq!(kinds(&deep), ["wrong_value"], "{deep:?}");
+}
+
+#[test]
+fn an_endless_loop_ends_and_what_escapes_from_it_is_there() {
+    let program = program(
+        r#"{"name":"main","memlocs":[{"name":"a","bytes":4096,"escapes":true},
+            {"name":"b","bytes":4096}],
+          "blocks":[{"name":"in","succs":[1],"instructions":[{"op":"a","defs":["a"]}]},
+            {"name":"on","succs":[1],"instructions":[{"op":"b","defs":["b"]}]}]}"#,
+    );
+    let mut bad = plan(&program);
+    onto(&mut bad, 0, 1, (0, 0));
+    assert_eq!(kinds(&verify_deep(&program, &bad, None)), ["lost_value"]);
+}
+
+#[test]
+fn a_plan_that_knows_nothing_of_a_recursive_program_is_no_panic() {
+    let program = program(
+        r#"{"name":"f","memlocs":[{"name":"a","bytes":4096}],"instructions":[
+            {"op":"a","defs":["a"]},{"op":"x","kind":"call","callee":"g"}]},
+          {"name":"g","memlocs":[],"instructions":[{"op":"x","kind":"call","callee":"f"}]}"#,
+    );
+    let deep = verify_deep(&program, &Plan::default(), None);
+    assert_eq!(kinds(&deep), ["no_address"]);
+}
+
+/// `main` calls `f`, which doubles what it is handed, through a location of its own.
+const CALLING: &str = r#"{"name":"main","memlocs":[{"name":"a","bytes":8192},
+      {"name":"half","alias_of":"a","offset":4096},{"name":"b","bytes":4096},{"name":"k","bytes":4096}],
+    "instructions":[{"op":"a","defs":["a"]},{"op":"k","defs":["k"]},
+      {"op":"call","kind":"call","callee":"f","args":[["half","in"],["b","out"]]},
+      {"op":"use","uses":["b","k"]},
+      {"op":"call","kind":"call","callee":"f","args":[["k","in"],["b","out"]]},
+      {"op":"use","uses":["b"]}]},
+  {"name":"f","memlocs":[{"name":"in","bytes":4096,"usage":"input"},
+      {"name":"out","bytes":4096,"usage":"output"},{"name":"t","bytes":4096}],
+    "instructions":[{"op":"t","defs":["t"]},{"op":"w","uses":["in","t"],"defs":["out"]},
+      {"op":"r","uses":["out","t"]}]}"#;
+
+#[test]
+fn a_callee_reads_and_writes_its_callers_bytes() {
+    let program = program(CALLING);
+    let good = plan(&program);
+    for (onto_root, name) in [(0, "in"), (3, "k"), (2, "out")] {
+        let mut bad = good.clone();
+        onto(&mut bad, 1, 2, (0, onto_root));
+        if onto_root == 0 {
+            // The half that is handed over.
+            let address = &mut bad.modules[0].functions[1].memlocs[2].address;
+            *address = address.map(|a| a + 4096);
+        }
+        let deep = verify_deep(&program, &bad, None);
+        assert!(!deep.violations.is_empty(), "{name}");
+        assert!(
+            verify(&program, &bad).iter().any(|v| v.kind == "overlap"),
+            "{name}"
+        );
+    }
+}
+
+/// Two cores with one shared page `s` and another `t`.
+fn two_cores(codes: [&str; 2]) -> Program {
+    let module = |core: usize| {
+        format!(
+            r#"{{"name":"m{core}","core":{core},"functions":[{{"name":"main","memlocs":[
+                {{"name":"s","bytes":4096,"space":"shared"}},
+                {{"name":"t","bytes":4096,"space":"shared"}}],"instructions":[{}]}}]}}"#,
+            codes[core]
+        )
+    };
+    let text = format!(
+        r#"{{"format":"dramalloc-program","version":1,"name":"two","cores":2,"modules":[{},{}]}}"#,
+        module(0),
+        module(1)
+    );
+    read_program(text.as_bytes()).expect("a valid program")
+}
+
+#[test]
+fn a_race_is_the_programs_and_a_collision_the_plans() {
+    let write = r#"{"op":"s","defs":["s"]},{"op":"use","uses":["s"]}"#;
+    let racing = two_cores([write, r#"{"op":"use","uses":["s"]}"#]);
+    let deep = verify_deep(&racing, &plan(&racing), None);
+    let races: Vec<&str> = deep.warnings.iter().map(|v| v.kind).collect();
+    assert_eq!((kinds(&deep), races), (vec![], vec!["race"]));
+
+    let sync = r#"{"op":"sync","kind":"barrier"}"#;
+    let of = |x: &str, y: &str| {
+        format!(r#"{{"op":"w","defs":["{x}"]}},{sync},{{"op":"r","uses":["{y}"]}}"#)
+    };
+    let crossing = two_cores([&of("s", "t"), &of("t", "s")]);
+    let mut bad = plan(&crossing);
+    for module in &mut bad.modules {
+        let rows = &mut module.functions[0].memlocs;
+        rows[1].address = rows[0].address;
+    }
+    let deep = verify_deep(&crossing, &bad, None);
+    assert!(kinds(&deep).contains(&"cores_collide"), "{deep:?}");
+    assert!(kinds(&deep).contains(&"wrong_value"), "{deep:?}");
+    assert_eq!(deep.warnings, []);
+}
+
+#[test]
+fn a_copy_elsewhere_is_found() {
+    let sync = r#"{"op":"sync","kind":"barrier"}"#;
+    let program = two_cores([
+        &format!(r#"{{"op":"w","defs":["s"]}},{sync},{{"op":"r","uses":["t"]}}"#),
+        &format!(r#"{{"op":"w","defs":["t"]}},{sync},{{"op":"r","uses":["s"]}}"#),
+    ]);
+    let mut bad = plan(&program);
+    let rows = &mut bad.modules[1].functions[0].memlocs;
+    (rows[0].address, rows[1].address) = (rows[1].address, rows[0].address);
+    let deep = verify_deep(&program, &bad, None);
+    assert!(kinds(&deep).contains(&"wrong_value"), "{deep:?}");
+}
+
+#[test]
+fn loops_with_barriers_go_round_as_often_on_all_cores() {
+    let code = |uses: &str, defs: &str| {
+        format!(
+            r#"[{{"name":"in","succs":[1],"instructions":[{{"op":"x","defs":["s","t"]}},
+                {{"op":"sync","kind":"barrier"}}]}},
+              {{"name":"loop","succs":[1,2],"instructions":[{{"op":"r","uses":["{uses}"]}},
+                {{"op":"sync","kind":"barrier"}},{{"op":"w","defs":["{defs}"]}},
+                {{"op":"sync","kind":"barrier"}}]}},
+              {{"name":"out","succs":[],"instructions":[]}}]"#
+        )
+    };
+    let module = |core: usize, code: &str| {
+        format!(
+            r#"{{"name":"m{core}","core":{core},"functions":[{{"name":"main","memlocs":[
+                {{"name":"s","bytes":4096,"space":"shared"}},
+                {{"name":"t","bytes":4096,"space":"shared"}}],"blocks":{code}}}]}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"format":"dramalloc-program","version":1,"name":"two","cores":2,"modules":[{},{}]}}"#,
+        module(0, &code("s", "t")),
+        module(1, &code("t", "s"))
+    );
+    let program = read_program(text.as_bytes()).expect("a valid program");
+    let deep = verify_deep(&program, &plan(&program), None);
+    assert_eq!(deep.notes, [""; 0]);
+}
