@@ -15,7 +15,7 @@ _Static_assert(sizeof(dram_str) == 16, "dram_str");
 AT(dram_str, data, 0);
 AT(dram_str, len, 8);
 
-_Static_assert(sizeof(dram_error_info) == 72, "dram_error_info");
+_Static_assert(sizeof(dram_error_info) == 128, "dram_error_info");
 AT(dram_error_info, struct_size, 0);
 AT(dram_error_info, message, 8);
 AT(dram_error_info, function, 24);
@@ -24,6 +24,11 @@ AT(dram_error_info, status, 56);
 AT(dram_error_info, core, 60);
 AT(dram_error_info, instruction, 64);
 AT(dram_error_info, has_no_room, 68);
+AT(dram_error_info, pass, 72);
+AT(dram_error_info, other_function, 88);
+AT(dram_error_info, other_location, 104);
+AT(dram_error_info, other_core, 120);
+AT(dram_error_info, reserved, 124);
 
 _Static_assert(sizeof(dram_no_room) == 104, "dram_no_room");
 AT(dram_no_room, struct_size, 0);
@@ -110,7 +115,7 @@ AT(dram_function_info, block_count, 28);
 AT(dram_function_info, instruction_count, 32);
 AT(dram_function_info, reserved, 36);
 
-_Static_assert(sizeof(dram_memloc_desc) == 136, "dram_memloc_desc");
+_Static_assert(sizeof(dram_memloc_desc) == 144, "dram_memloc_desc");
 AT(dram_memloc_desc, struct_size, 0);
 AT(dram_memloc_desc, name, 8);
 AT(dram_memloc_desc, bytes, 24);
@@ -130,8 +135,10 @@ AT(dram_memloc_desc, reach, 112);
 AT(dram_memloc_desc, reach_count, 120);
 AT(dram_memloc_desc, remote_core, 128);
 AT(dram_memloc_desc, reserved, 132);
+AT(dram_memloc_desc, partition, 136);
+AT(dram_memloc_desc, bank, 140);
 
-_Static_assert(sizeof(dram_memloc_info) == 80, "dram_memloc_info");
+_Static_assert(sizeof(dram_memloc_info) == 88, "dram_memloc_info");
 AT(dram_memloc_info, struct_size, 0);
 AT(dram_memloc_info, bytes, 8);
 AT(dram_memloc_info, align, 16);
@@ -146,6 +153,8 @@ AT(dram_memloc_info, skipped, 64);
 AT(dram_memloc_info, flags, 68);
 AT(dram_memloc_info, is_shared_post_dram_alloc, 72);
 AT(dram_memloc_info, reserved, 76);
+AT(dram_memloc_info, partition, 80);
+AT(dram_memloc_info, bank, 84);
 
 _Static_assert(sizeof(dram_operand) == 24, "dram_operand");
 AT(dram_operand, memloc, 0);
@@ -315,6 +324,77 @@ AT(dram_api, abi_major, 8);
 AT(dram_api, abi_minor, 12);
 AT(dram_api, version, 16);
 
+_Static_assert(sizeof(dram_edge) == 72, "dram_edge");
+AT(dram_edge, struct_size, 0);
+AT(dram_edge, from_function, 8);
+AT(dram_edge, to_function, 24);
+AT(dram_edge, from_core, 40);
+AT(dram_edge, to_core, 44);
+AT(dram_edge, from, 48);
+AT(dram_edge, to, 52);
+AT(dram_edge, kind, 56);
+AT(dram_edge, distance, 60);
+AT(dram_edge, header, 64);
+AT(dram_edge, reserved, 68);
+
+_Static_assert(sizeof(dram_live_size) == 56, "dram_live_size");
+AT(dram_live_size, input_output, 0);
+AT(dram_live_size, weights, 8);
+AT(dram_live_size, private_bytes, 16);
+AT(dram_live_size, shared, 24);
+AT(dram_live_size, collective, 32);
+AT(dram_live_size, extra, 40);
+AT(dram_live_size, copies, 48);
+
+_Static_assert(sizeof(dram_pressure) == 80, "dram_pressure");
+AT(dram_pressure, struct_size, 0);
+AT(dram_pressure, live, 8);
+AT(dram_pressure, core, 64);
+AT(dram_pressure, function, 68);
+AT(dram_pressure, instruction, 72);
+AT(dram_pressure, reserved, 76);
+
+_Static_assert(sizeof(dram_sync_info) == 64, "dram_sync_info");
+AT(dram_sync_info, struct_size, 0);
+AT(dram_sync_info, groups, 8);
+AT(dram_sync_info, assigned, 16);
+AT(dram_sync_info, digest, 24);
+
+_Static_assert(sizeof(dram_digest) == 40, "dram_digest");
+AT(dram_digest, core, 0);
+AT(dram_digest, text, 4);
+
+_Static_assert(sizeof(dram_pipeline_options) == 56, "dram_pipeline_options");
+AT(dram_pipeline_options, struct_size, 0);
+AT(dram_pipeline_options, extra_bytes, 8);
+AT(dram_pipeline_options, dram_rotation_size, 16);
+AT(dram_pipeline_options, cores, 24);
+AT(dram_pipeline_options, post_link, 28);
+AT(dram_pipeline_options, disable_dram_allocation, 32);
+AT(dram_pipeline_options, dram_rotation, 36);
+AT(dram_pipeline_options, disable_dram_rotation, 40);
+AT(dram_pipeline_options, disable_hbm_usage_check, 44);
+AT(dram_pipeline_options, verify_each, 48);
+AT(dram_pipeline_options, reserved, 52);
+
+_Static_assert(sizeof(dram_run_info) == 64, "dram_run_info");
+AT(dram_run_info, struct_size, 0);
+AT(dram_run_info, copies_elided, 8);
+AT(dram_run_info, edges_before, 16);
+AT(dram_run_info, edges_after, 24);
+AT(dram_run_info, bytes_spent, 32);
+AT(dram_run_info, moved, 40);
+AT(dram_run_info, edges_removed_per_mib, 48);
+AT(dram_run_info, pass_count, 56);
+AT(dram_run_info, rotated, 60);
+
+_Static_assert(sizeof(dram_pass_info) == 40, "dram_pass_info");
+AT(dram_pass_info, struct_size, 0);
+AT(dram_pass_info, name, 8);
+AT(dram_pass_info, took_ns, 24);
+AT(dram_pass_info, verified, 32);
+AT(dram_pass_info, note_count, 36);
+
 /* Values. */
 IS(DRAM_LOG_LEVEL_OFF, 0);
 IS(DRAM_LOG_LEVEL_WARNING, 1);
@@ -413,5 +493,6 @@ _Static_assert(sizeof(dram_status) == 4, "dram_status is returned in 32 bits");
 int dram_layout_test(const dram_api *api);
 int dram_layout_test(const dram_api *api) {
   return api->program_plan == dram_program_plan && api->version == dram_version &&
-         DRAM_API_HAS(api, interval_tree_free) && DRAM_API_HAS(api, plan_straddler);
+         api->pipeline_run == dram_pipeline_run && DRAM_API_HAS(api, plan_straddler) &&
+         DRAM_API_HAS(api, run_free);
 }

@@ -52,7 +52,7 @@
 /**
  * The ABI's minor version: raised when functions or fields are appended.
  */
-#define DRAM_ABI_MINOR 1
+#define DRAM_ABI_MINOR 2
 
 /**
  * `dram_error_info` fields `core` and `instruction`: not known.
@@ -707,6 +707,14 @@ typedef struct dram_interval_tree dram_interval_tree;
 typedef struct dram_module dram_module;
 
 /**
+ * A list of passes, ready to run over any program, any number of times. Free it with
+ * `dram_pipeline_free`.
+ *
+ * Threads: immutable; any number of threads may run one, nobody may be using it while it is freed.
+ */
+typedef struct dram_pipeline dram_pipeline;
+
+/**
  * A plan, owned by whoever received it: free it with `dram_plan_free`. It needs neither the
  * program nor the context that it came from.
  *
@@ -730,6 +738,15 @@ typedef struct dram_program dram_program;
  * freed.
  */
 typedef struct dram_report dram_report;
+
+/**
+ * What a run of a pipeline did, owned by whoever received it: free it with `dram_run_free`. It
+ * needs neither the pipeline nor the program any more.
+ *
+ * Threads: immutable; any number of threads may read one, nobody may be reading it while it is
+ * freed.
+ */
+typedef struct dram_run dram_run;
 
 /**
  * Text: UTF-8, not terminated. Null with length 0 is the empty text.
@@ -784,6 +801,26 @@ typedef struct dram_error_info {
    * 1 if `dram_error_no_room` has something to say, else 0.
    */
   uint32_t has_no_room;
+  /**
+   * The pass of the pipeline that failed; empty if it was no pass.
+   */
+  struct dram_str pass;
+  /**
+   * Where two locations do not agree, the other side: its function; else empty.
+   */
+  struct dram_str other_function;
+  /**
+   * The other side's memory location, as `location`; else empty.
+   */
+  struct dram_str other_location;
+  /**
+   * The other side's core; `DRAM_UNKNOWN` if there is none.
+   */
+  uint32_t other_core;
+  /**
+   * Always 0.
+   */
+  uint32_t reserved;
 } dram_error_info;
 
 /**
@@ -1314,6 +1351,14 @@ typedef struct dram_memloc_desc {
    * Must be 0.
    */
   uint32_t reserved;
+  /**
+   * The first partition that it takes; carried along, and given to its followers.
+   */
+  uint32_t partition;
+  /**
+   * The bank that it lies in; carried along, and given to its followers.
+   */
+  uint32_t bank;
 } dram_memloc_desc;
 
 /**
@@ -1376,6 +1421,14 @@ typedef struct dram_memloc_info {
    * Always 0.
    */
   uint32_t reserved;
+  /**
+   * Its first partition: the declared one, of a follower its owner's after the copying.
+   */
+  uint32_t partition;
+  /**
+   * Its bank, likewise.
+   */
+  uint32_t bank;
 } dram_memloc_info;
 
 /**
@@ -1816,6 +1869,57 @@ typedef struct dram_dependence {
 typedef void (*dram_dependences_fn)(void *user, const struct dram_dependence *edges, size_t count);
 
 /**
+ * A dependence that a plan carries: each execution of `to` waits for the latest earlier execution
+ * of `from`, if there is one. Text is borrowed until the plan is freed.
+ */
+typedef struct dram_edge {
+  /**
+   * Set by the caller: `sizeof(dram_edge)`.
+   */
+  size_t struct_size;
+  /**
+   * The function of `from`.
+   */
+  struct dram_str from_function;
+  /**
+   * The function of `to`.
+   */
+  struct dram_str to_function;
+  /**
+   * The core of `from`.
+   */
+  uint32_t from_core;
+  /**
+   * The core of `to`; this library makes no edges between cores, which barriers order.
+   */
+  uint32_t to_core;
+  /**
+   * The flat index of what runs first.
+   */
+  uint32_t from;
+  /**
+   * The flat index of what waits.
+   */
+  uint32_t to;
+  /**
+   * A `dram_dependence_kind`.
+   */
+  uint32_t kind;
+  /**
+   * How many back edges lie between the two executions: 0 or 1.
+   */
+  uint32_t distance;
+  /**
+   * The header block of that back edge; `DRAM_UNKNOWN` for distance 0.
+   */
+  uint32_t header;
+  /**
+   * Always 0.
+   */
+  uint32_t reserved;
+} dram_edge;
+
+/**
  * Something wrong with a plan. Text is borrowed until the report is freed.
  */
 typedef struct dram_violation {
@@ -1844,6 +1948,229 @@ typedef struct dram_violation {
    */
   uint32_t location_count;
 } dram_violation;
+
+/**
+ * Bytes by what they are for.
+ */
+typedef struct dram_live_size {
+  /**
+   * Inputs and outputs, pinned or the caller's.
+   */
+  uint64_t input_output;
+  /**
+   * Weights and constants, pinned or the caller's.
+   */
+  uint64_t weights;
+  /**
+   * Placed for one core alone.
+   */
+  uint64_t private_bytes;
+  /**
+   * Placed once for several cores.
+   */
+  uint64_t shared;
+  /**
+   * Placed for the collective layer of one core.
+   */
+  uint64_t collective;
+  /**
+   * What the host has added.
+   */
+  uint64_t extra;
+  /**
+   * Copies of what straddles a page of the runtime.
+   */
+  uint64_t copies;
+} dram_live_size;
+
+/**
+ * The worst moment of a core, or of the device.
+ */
+typedef struct dram_pressure {
+  /**
+   * Set by the caller: `sizeof(dram_pressure)`.
+   */
+  size_t struct_size;
+  /**
+   * What is held there.
+   */
+  struct dram_live_size live;
+  /**
+   * The core; `DRAM_UNKNOWN` for the device.
+   */
+  uint32_t core;
+  /**
+   * The position of the entry function of that moment; `DRAM_UNKNOWN` for the device, and where
+   * there is no instruction.
+   */
+  uint32_t function;
+  /**
+   * The flat index there, also when the worst moment lies in a callee.
+   */
+  uint32_t instruction;
+  /**
+   * Always 0.
+   */
+  uint32_t reserved;
+} dram_pressure;
+
+/**
+ * What the copying of shared addresses did.
+ */
+typedef struct dram_sync_info {
+  /**
+   * Set by the caller: `sizeof(dram_sync_info)`.
+   */
+  size_t struct_size;
+  /**
+   * How many groups of shared locations have an address.
+   */
+  uint64_t groups;
+  /**
+   * How many locations were given theirs; 0 when all agreed already.
+   */
+  uint64_t assigned;
+  /**
+   * The digest of what was agreed: 32 hexadecimal digits, NUL-terminated.
+   */
+  char digest[40];
+} dram_sync_info;
+
+/**
+ * What one core holds the addresses of all shared locations to be, as a fingerprint.
+ */
+typedef struct dram_digest {
+  /**
+   * The core.
+   */
+  uint32_t core;
+  /**
+   * 32 hexadecimal digits, NUL-terminated.
+   */
+  char text[36];
+} dram_digest;
+
+/**
+ * Which passes a pipeline has, and what they may do. All 0 but `struct_size`: every pass but the
+ * splitter and the rotation.
+ */
+typedef struct dram_pipeline_options {
+  /**
+   * Set by the caller: `sizeof(dram_pipeline_options)`.
+   */
+  size_t struct_size;
+  /**
+   * Bytes per core that only the host knows of, such as descriptors; they count as needed.
+   */
+  uint64_t extra_bytes;
+  /**
+   * How far above the floor the rotation may spread locations, in GiB, at most 8. 0: 8; -1: as
+   * far as was used before.
+   */
+  int64_t dram_rotation_size;
+  /**
+   * Split the only module over this many cores first (`lnc_splitter`). 0 or 1: do not.
+   */
+  uint32_t cores;
+  /**
+   * 1: the modules are linked: place again, keep nothing but the host's pins. Else 0.
+   */
+  uint32_t post_link;
+  /**
+   * 1: without `coloring_allocator_dram` and what only makes sense after it. Else 0.
+   */
+  uint32_t disable_dram_allocation;
+  /**
+   * 1: with `address_rotation_dram`. Else 0.
+   */
+  uint32_t dram_rotation;
+  /**
+   * 1: without `address_rotation_dram`, whatever `dram_rotation` says. Else 0.
+   */
+  uint32_t disable_dram_rotation;
+  /**
+   * 1: a core that needs too much is a note of `hbm_usage`. 0: it is an error.
+   */
+  uint32_t disable_hbm_usage_check;
+  /**
+   * 1: the plan is verified after every pass. Else 0.
+   */
+  uint32_t verify_each;
+  /**
+   * Must be 0.
+   */
+  uint32_t reserved;
+} dram_pipeline_options;
+
+/**
+ * What a run did.
+ */
+typedef struct dram_run_info {
+  /**
+   * Set by the caller: `sizeof(dram_run_info)`.
+   */
+  size_t struct_size;
+  /**
+   * How many copies were marked as moving bytes onto themselves; `dram_function_elided` lists
+   * them.
+   */
+  uint64_t copies_elided;
+  /**
+   * Edges that re-used bytes of the private spaces needed before the rotation, not reduced.
+   */
+  uint64_t edges_before;
+  /**
+   * The same after it.
+   */
+  uint64_t edges_after;
+  /**
+   * Bytes by which the rotation raised the peaks.
+   */
+  uint64_t bytes_spent;
+  /**
+   * How many locations it moved.
+   */
+  uint64_t moved;
+  /**
+   * Re-use edges removed per MiB spent, rounded down; `UINT64_MAX` if some were removed for
+   * nothing.
+   */
+  uint64_t edges_removed_per_mib;
+  /**
+   * How many passes ran: `dram_run_pass` lists them.
+   */
+  uint32_t pass_count;
+  /**
+   * 1 if the rotation was one of them; else 0, and its figures are 0.
+   */
+  uint32_t rotated;
+} dram_run_info;
+
+/**
+ * What one pass of a run did.
+ */
+typedef struct dram_pass_info {
+  /**
+   * Set by the caller: `sizeof(dram_pass_info)`.
+   */
+  size_t struct_size;
+  /**
+   * Its name, valid for ever.
+   */
+  struct dram_str name;
+  /**
+   * How long it took in nanoseconds, verification excluded.
+   */
+  uint64_t took_ns;
+  /**
+   * 1 if the plan so far was verified after it, and nothing was wrong; else 0.
+   */
+  uint32_t verified;
+  /**
+   * How many notes `dram_run_note` lists.
+   */
+  uint32_t note_count;
+} dram_pass_info;
 
 /**
  * A half-open run of time, `[lower, upper)`; one that is empty counts for nothing.
@@ -2455,6 +2782,175 @@ typedef struct dram_api {
                              uint32_t position,
                              struct dram_str *note_out,
                              struct dram_error **error);
+  /**
+   * `dram_module_lnc_split`.
+   */
+  dram_status (*module_lnc_split)(struct dram_module *module,
+                                  uint32_t cores,
+                                  struct dram_error **error);
+  /**
+   * `dram_function_elided`.
+   */
+  dram_status (*function_elided)(const struct dram_function *function,
+                                 uint32_t *indices,
+                                 size_t capacity,
+                                 size_t *count_out,
+                                 struct dram_error **error);
+  /**
+   * `dram_plan_edge_count`.
+   */
+  dram_status (*plan_edge_count)(const struct dram_plan *plan,
+                                 size_t *count_out,
+                                 struct dram_error **error);
+  /**
+   * `dram_plan_edge`.
+   */
+  dram_status (*plan_edge)(const struct dram_plan *plan,
+                           size_t position,
+                           struct dram_edge *edge_out,
+                           struct dram_error **error);
+  /**
+   * `dram_program_races`.
+   */
+  dram_status (*program_races)(const struct dram_program *program,
+                               const struct dram_plan *plan,
+                               const struct dram_control *control,
+                               struct dram_report **report_out,
+                               struct dram_error **error);
+  /**
+   * `dram_program_pressure`.
+   */
+  dram_status (*program_pressure)(const struct dram_program *program,
+                                  const struct dram_plan *plan,
+                                  uint32_t core,
+                                  uint64_t extra,
+                                  struct dram_pressure *pressure_out,
+                                  struct dram_error **error);
+  /**
+   * `dram_plan_live`.
+   */
+  dram_status (*plan_live)(const struct dram_plan *plan,
+                           const struct dram_function *function,
+                           uint64_t extra,
+                           struct dram_live_size *sizes,
+                           size_t count,
+                           struct dram_error **error);
+  /**
+   * `dram_plan_device_live`.
+   */
+  dram_status (*plan_device_live)(const struct dram_plan *plan,
+                                  const struct dram_function *function,
+                                  uint64_t extra,
+                                  const struct dram_control *control,
+                                  struct dram_live_size *sizes,
+                                  size_t count,
+                                  struct dram_error **error);
+  /**
+   * `dram_modules_allocate`.
+   */
+  dram_status (*modules_allocate)(struct dram_module *const *modules,
+                                  size_t count,
+                                  uint32_t space,
+                                  const struct dram_options *options,
+                                  const struct dram_control *control,
+                                  struct dram_plan **plan_out,
+                                  struct dram_error **error);
+  /**
+   * `dram_modules_sync_shared_allocations`.
+   */
+  dram_status (*modules_sync_shared_allocations)(struct dram_module *const *modules,
+                                                 size_t count,
+                                                 const struct dram_options *options,
+                                                 const struct dram_control *control,
+                                                 struct dram_sync_info *info_out,
+                                                 struct dram_error **error);
+  /**
+   * `dram_modules_digests`.
+   */
+  dram_status (*modules_digests)(struct dram_module *const *modules,
+                                 size_t count,
+                                 const struct dram_options *options,
+                                 const struct dram_control *control,
+                                 struct dram_digest *digests,
+                                 struct dram_error **error);
+  /**
+   * `dram_digests_check`.
+   */
+  dram_status (*digests_check)(const struct dram_digest *digests,
+                               size_t count,
+                               struct dram_error **error);
+  /**
+   * `dram_modules_lnc_verify`.
+   */
+  dram_status (*modules_lnc_verify)(struct dram_module *const *modules,
+                                    size_t count,
+                                    const struct dram_options *options,
+                                    const struct dram_control *control,
+                                    struct dram_report **report_out,
+                                    struct dram_error **error);
+  /**
+   * `dram_pipeline_new`.
+   */
+  dram_status (*pipeline_new)(const struct dram_pipeline_options *options,
+                              struct dram_pipeline **pipeline_out,
+                              struct dram_error **error);
+  /**
+   * `dram_pipeline_free`.
+   */
+  dram_status (*pipeline_free)(struct dram_pipeline *pipeline);
+  /**
+   * `dram_pipeline_pass_count`.
+   */
+  dram_status (*pipeline_pass_count)(const struct dram_pipeline *pipeline,
+                                     uint32_t *count_out,
+                                     struct dram_error **error);
+  /**
+   * `dram_pipeline_pass_name`.
+   */
+  dram_status (*pipeline_pass_name)(const struct dram_pipeline *pipeline,
+                                    uint32_t position,
+                                    struct dram_str *name_out,
+                                    struct dram_error **error);
+  /**
+   * `dram_pipeline_run`.
+   */
+  dram_status (*pipeline_run)(const struct dram_pipeline *pipeline,
+                              struct dram_program *program,
+                              const struct dram_options *options,
+                              const struct dram_control *control,
+                              struct dram_run **run_out,
+                              struct dram_error **error);
+  /**
+   * `dram_run_get`.
+   */
+  dram_status (*run_get)(const struct dram_run *run,
+                         struct dram_run_info *info_out,
+                         struct dram_error **error);
+  /**
+   * `dram_run_pass`.
+   */
+  dram_status (*run_pass)(const struct dram_run *run,
+                          uint32_t position,
+                          struct dram_pass_info *pass_out,
+                          struct dram_error **error);
+  /**
+   * `dram_run_note`.
+   */
+  dram_status (*run_note)(const struct dram_run *run,
+                          uint32_t pass,
+                          uint32_t position,
+                          struct dram_str *note_out,
+                          struct dram_error **error);
+  /**
+   * `dram_run_plan`.
+   */
+  dram_status (*run_plan)(const struct dram_run *run,
+                          struct dram_plan **plan_out,
+                          struct dram_error **error);
+  /**
+   * `dram_run_free`.
+   */
+  dram_status (*run_free)(struct dram_run *run);
 } dram_api;
 
 #ifdef __cplusplus
@@ -2670,6 +3166,22 @@ dram_status dram_program_hbm_usage(const struct dram_program *program,
                                    struct dram_error **error);
 
 /**
+ * Where the cores touch the same bytes of a shared location between the same two barriers, one of
+ * them writing: nothing orders that, and it is the program's own race (kind `race`, the core and
+ * the function of the lower core's access). Two groups on the same bytes at the same time would be
+ * the allocator's mistake (kind `overlap`). `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of
+ * the program as it is.
+ *
+ * `control`: null, or says what else is shared, as when the plan was made. Succeeds also when
+ * there are races: they stand in the report. Free it with `dram_report_free`.
+ */
+dram_status dram_program_races(const struct dram_program *program,
+                               const struct dram_plan *plan,
+                               const struct dram_control *control,
+                               struct dram_report **report_out,
+                               struct dram_error **error);
+
+/**
  * Checks a plan against the program that it is for, sharing no code with the allocator.
  *
  * Succeeds also when the plan is wrong: what is wrong stands in the report, which is empty for a
@@ -2745,6 +3257,23 @@ dram_status dram_module_allocate(struct dram_module *module,
                                  const struct dram_control *control,
                                  struct dram_plan **plan_out,
                                  struct dram_error **error);
+
+/**
+ * Splits the program of a module, which must be its only one and core 0's, over cores: one clone
+ * of the module per core. Shared locations of the clones follow core 0's, by name; everything else
+ * is each core's own. What allocations have placed is forgotten.
+ *
+ * `cores`: how many, at least 1; 1 leaves the program as it is but for its addresses. The clones
+ * are found by `dram_program_find_module`; handles of the module and its functions stay and mean
+ * core 0's.
+ *
+ * More than one module, one of another core, a shared location without a name, no core:
+ * `DRAM_STATUS_INVALID_ARGUMENT`. A change of the program meanwhile:
+ * `DRAM_STATUS_FAILED_PRECONDITION`. A failed call changes nothing.
+ */
+dram_status dram_module_lnc_split(struct dram_module *module,
+                                  uint32_t cores,
+                                  struct dram_error **error);
 
 /**
  * Forgets what allocations have placed in the module; the host's pins stay.
@@ -2852,6 +3381,19 @@ dram_status dram_function_cookies(const struct dram_function *function,
                                   uint64_t *cookies,
                                   size_t count,
                                   struct dram_error **error);
+
+/**
+ * The copies that a pipeline has marked as moving bytes onto themselves: flat indices, ascending.
+ * The host may leave them out.
+ *
+ * `indices`, `capacity`: the array to fill, as far as it goes. `count_out`: receives how many
+ * there are, which may be more.
+ */
+dram_status dram_function_elided(const struct dram_function *function,
+                                 uint32_t *indices,
+                                 size_t capacity,
+                                 size_t *count_out,
+                                 struct dram_error **error);
 
 /**
  * Adds one memory location.
@@ -3066,7 +3608,9 @@ dram_status dram_plan_load(const struct dram_plan *plan,
 /**
  * The order that the engines of a core must keep under a plan so that re-used bytes and values
  * are right, beyond what each engine, barriers and calls keep by themselves; without redundant
- * edges. `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of the function as it is.
+ * edges. Those that the plan carries, which know the copies that a pipeline has marked; if it
+ * carries none they are worked out, and every copy runs. `DRAM_STATUS_FAILED_PRECONDITION` if the
+ * plan is not of the function as it is.
  *
  * `take`, `user`: receives the edges, once.
  */
@@ -3075,6 +3619,27 @@ dram_status dram_plan_dependences(const struct dram_plan *plan,
                                   dram_dependences_fn take,
                                   void *user,
                                   struct dram_error **error);
+
+/**
+ * How many dependences a plan carries, of all functions of all cores: those of a pipeline's run,
+ * or of a file. `DRAM_STATUS_FAILED_PRECONDITION` if it carries none because nobody has asked for
+ * them; `dram_plan_dependences` works them out for one function.
+ */
+dram_status dram_plan_edge_count(const struct dram_plan *plan,
+                                 size_t *count_out,
+                                 struct dram_error **error);
+
+/**
+ * Dependence number `position` of those that a plan carries: ascending by core and function as the
+ * plan lists them, then by `from` and `to`. Past the last one `DRAM_STATUS_OUT_OF_RANGE`; else as
+ * for `dram_plan_edge_count`.
+ *
+ * `edge_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+ */
+dram_status dram_plan_edge(const struct dram_plan *plan,
+                           size_t position,
+                           struct dram_edge *edge_out,
+                           struct dram_error **error);
 
 /**
  * How many violations there are; 0 for a plan that is proven right.
@@ -3116,6 +3681,235 @@ dram_status dram_report_note(const struct dram_report *report,
  * Frees a report; null is fine. The text borrowed from it goes with it.
  */
 dram_status dram_report_free(struct dram_report *report);
+
+/**
+ * What a core holds at its worst instruction under a plan; of the device the sum over the cores,
+ * with shared bytes once. `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of the program as it
+ * is, `DRAM_STATUS_NOT_FOUND` if the program has no module for the core.
+ *
+ * `core`: a core; `DRAM_UNKNOWN` for the device. `extra`: bytes per core that only the host knows
+ * of. `pressure_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+ */
+dram_status dram_program_pressure(const struct dram_program *program,
+                                  const struct dram_plan *plan,
+                                  uint32_t core,
+                                  uint64_t extra,
+                                  struct dram_pressure *pressure_out,
+                                  struct dram_error **error);
+
+/**
+ * What a core holds at each instruction of a function under a plan: what its module always holds,
+ * the function's own frame, and under a call whatever the callee holds at its worst. Of a function
+ * that others call, without what these hold. `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not
+ * of the function's module as it is.
+ *
+ * `extra`: as for `dram_program_pressure`. `sizes`, `count`: the array to fill, one element per
+ * instruction: `count` must be how many there are, else `DRAM_STATUS_INVALID_ARGUMENT`. On failure
+ * every element is 0.
+ */
+dram_status dram_plan_live(const struct dram_plan *plan,
+                           const struct dram_function *function,
+                           uint64_t extra,
+                           struct dram_live_size *sizes,
+                           size_t count,
+                           struct dram_error **error);
+
+/**
+ * What the whole device holds while a core is at each instruction of an entry function: that core,
+ * the others at the worst that they may be at between the same barriers, and shared bytes once.
+ * `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of the function's program as it is, or the
+ * function is one that others call.
+ *
+ * `control`: null, or says what else is shared, as when the plan was made. The others as for
+ * `dram_plan_live`.
+ */
+dram_status dram_plan_device_live(const struct dram_plan *plan,
+                                  const struct dram_function *function,
+                                  uint64_t extra,
+                                  const struct dram_control *control,
+                                  struct dram_live_size *sizes,
+                                  size_t count,
+                                  struct dram_error **error);
+
+/**
+ * The allocator over modules of one program or of several, one per core: gives every candidate of
+ * one space an address, all or none. What an earlier allocation placed in that space is placed
+ * anew; the other spaces stay, and a core's capacity is what they leave of it.
+ *
+ * `modules`, `count`: one module per core, in any order, with all that their links name. `space`:
+ * a `dram_space`. `DRAM_SPACE_LOCAL` and `DRAM_SPACE_DEBUG` run in private mode, module by module;
+ * `DRAM_SPACE_SHARED` runs in shared mode, jointly: each group is placed once, on its owner, and
+ * its followers have no address before `dram_modules_sync_shared_allocations`. `options`,
+ * `control`: null for the defaults. `plan_out`: null, or receives the plan of these modules and
+ * this space; free it with `dram_plan_free`.
+ *
+ * A change of one of the modules meanwhile makes the call fail with
+ * `DRAM_STATUS_FAILED_PRECONDITION`. No placement: as for `dram_program_plan`. A failed call
+ * changes nothing.
+ */
+dram_status dram_modules_allocate(struct dram_module *const *modules,
+                                  size_t count,
+                                  uint32_t space,
+                                  const struct dram_options *options,
+                                  const struct dram_control *control,
+                                  struct dram_plan **plan_out,
+                                  struct dram_error **error);
+
+/**
+ * Gives every copy of a shared location the address, partition and bank of its owner, over modules
+ * of one program or of several: all or none. Calling it again changes nothing; with one module
+ * there is nothing to do.
+ *
+ * `modules`, `count`: one module per core, in any order, with all that their links name.
+ * `options`: null, or says the usages that are given addresses, and nothing else counts;
+ * `control`: null, or says what else is shared: as in the allocation. `info_out`: null, or set its
+ * `struct_size`, the call fills the rest; all 0 on failure.
+ *
+ * A link that leads nowhere, copies of different sizes, different pins, two copies on one core, a
+ * group that is placed nowhere: `DRAM_STATUS_INVALID_ARGUMENT`, and the error has both sides. A
+ * change of one of the modules meanwhile: `DRAM_STATUS_FAILED_PRECONDITION`.
+ */
+dram_status dram_modules_sync_shared_allocations(struct dram_module *const *modules,
+                                                 size_t count,
+                                                 const struct dram_options *options,
+                                                 const struct dram_control *control,
+                                                 struct dram_sync_info *info_out,
+                                                 struct dram_error **error);
+
+/**
+ * What each core holds the addresses of all shared locations to be, as a digest: its own copy's
+ * address where it has a copy, the agreed one elsewhere. Equal for all cores if all copies are.
+ * Digests of cores that are compiled in different processes can be exchanged and compared.
+ *
+ * `modules`, `count`, `options`, `control`: as for `dram_modules_sync_shared_allocations`.
+ * `digests`: an array of `count` elements, filled in the order of `modules`; all 0 on failure.
+ */
+dram_status dram_modules_digests(struct dram_module *const *modules,
+                                 size_t count,
+                                 const struct dram_options *options,
+                                 const struct dram_control *control,
+                                 struct dram_digest *digests,
+                                 struct dram_error **error);
+
+/**
+ * Compares digests: cores that differ are `DRAM_STATUS_FAILED_PRECONDITION`, and the error names
+ * them all. None, or one, agrees.
+ *
+ * `digests`, `count`: as `dram_modules_digests` fills them, perhaps by another process.
+ */
+dram_status dram_digests_check(const struct dram_digest *digests,
+                               size_t count,
+                               struct dram_error **error);
+
+/**
+ * The core verifier: checks, without a plan, what modules have stored. Every copy of a shared
+ * location lies where its owner does, in the same partition and bank, and is marked; nothing else
+ * is marked; every candidate that is used has an address.
+ *
+ * `modules`, `count`, `options`, `control`: as for `dram_modules_sync_shared_allocations`. Succeeds
+ * also when something is wrong: that stands in the report, which is empty if the cores agree. Free
+ * it with `dram_report_free`.
+ */
+dram_status dram_modules_lnc_verify(struct dram_module *const *modules,
+                                    size_t count,
+                                    const struct dram_options *options,
+                                    const struct dram_control *control,
+                                    struct dram_report **report_out,
+                                    struct dram_error **error);
+
+/**
+ * Builds the list of passes. Free it with `dram_pipeline_free`.
+ *
+ * `options`: null for the defaults.
+ */
+dram_status dram_pipeline_new(const struct dram_pipeline_options *options,
+                              struct dram_pipeline **pipeline_out,
+                              struct dram_error **error);
+
+/**
+ * Frees a pipeline; null is fine. What its runs handed out stays.
+ */
+dram_status dram_pipeline_free(struct dram_pipeline *pipeline);
+
+/**
+ * How many passes it has.
+ */
+dram_status dram_pipeline_pass_count(const struct dram_pipeline *pipeline,
+                                     uint32_t *count_out,
+                                     struct dram_error **error);
+
+/**
+ * The name of a pass, in the order in which they run; valid for ever. Past the last one
+ * `DRAM_STATUS_OUT_OF_RANGE`.
+ */
+dram_status dram_pipeline_pass_name(const struct dram_pipeline *pipeline,
+                                    uint32_t position,
+                                    struct dram_str *name_out,
+                                    struct dram_error **error);
+
+/**
+ * Runs the passes over a program and writes what they decided into it, all or nothing: modules (if
+ * it is split), addresses, marks of elided copies. What earlier runs placed is forgotten.
+ *
+ * `options`, `control`: null for the defaults; the passes' names are the phases of the progress.
+ * `run_out`: null, or receives what the run did; free it with `dram_run_free`. The run works on
+ * the program as it was when the call began; a change of it meanwhile makes the call fail with
+ * `DRAM_STATUS_FAILED_PRECONDITION`.
+ *
+ * A failure names the pass, in the sentence and in `dram_error_info`, and changes nothing. No
+ * placement: as for `dram_program_plan`; a core that needs more than it has:
+ * `DRAM_STATUS_RESOURCE_EXHAUSTED`.
+ */
+dram_status dram_pipeline_run(const struct dram_pipeline *pipeline,
+                              struct dram_program *program,
+                              const struct dram_options *options,
+                              const struct dram_control *control,
+                              struct dram_run **run_out,
+                              struct dram_error **error);
+
+/**
+ * What a run did.
+ *
+ * `info_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+ */
+dram_status dram_run_get(const struct dram_run *run,
+                         struct dram_run_info *info_out,
+                         struct dram_error **error);
+
+/**
+ * What a pass did, in the order in which they ran. Past the last one `DRAM_STATUS_OUT_OF_RANGE`.
+ *
+ * `pass_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+ */
+dram_status dram_run_pass(const struct dram_run *run,
+                          uint32_t position,
+                          struct dram_pass_info *pass_out,
+                          struct dram_error **error);
+
+/**
+ * What a person should know of a pass: candidates that nothing has placed, conflicts between cores,
+ * a core that needs too much. Borrowed until the run is freed. Past the last pass or note
+ * `DRAM_STATUS_OUT_OF_RANGE`.
+ */
+dram_status dram_run_note(const struct dram_run *run,
+                          uint32_t pass,
+                          uint32_t position,
+                          struct dram_str *note_out,
+                          struct dram_error **error);
+
+/**
+ * The plan that the run has written into the program, with the dependences of all functions. Each
+ * call makes a handle of its own, which stays when the run is freed: free it with
+ * `dram_plan_free`.
+ */
+dram_status dram_run_plan(const struct dram_run *run,
+                          struct dram_plan **plan_out,
+                          struct dram_error **error);
+
+/**
+ * Frees what a run did; null is fine. The text borrowed from it goes with it.
+ */
+dram_status dram_run_free(struct dram_run *run);
 
 /**
  * Places buffers that are live over half-open intervals: exact sizes, pins as obstacles while

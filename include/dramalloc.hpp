@@ -445,6 +445,12 @@ struct MemLoc : dram_memloc_desc {
     remote_name = str(name_there);
     return *this;
   }
+  /// Where in a banked memory it lies; its followers will say the same.
+  MemLoc &lie_in(std::uint32_t first_partition, std::uint32_t its_bank) noexcept {
+    partition = first_partition;
+    bank = its_bank;
+    return *this;
+  }
   /// Says which cores reach it, beside those that are linked; the list is borrowed.
   MemLoc &reached_by(Span<const std::uint32_t> cores) noexcept {
     reach = cores.data();
@@ -560,6 +566,19 @@ class Function {
   Result<std::vector<std::uint64_t>> cookies() const {
     return column(&dram_api::function_cookies);
   }
+  /// The copies that a pipeline has marked as moving bytes onto themselves, ascending.
+  Result<std::vector<std::uint32_t>> elided() const {
+    std::vector<std::uint32_t> indices(16);
+    for (;;) {
+      std::size_t count = 0;
+      Status status = detail::call(api_, &dram_api::function_elided, handle_, indices.data(),
+                                   indices.size(), &count);
+      if (!status) return status;
+      const bool all = count <= indices.size();
+      indices.resize(count);
+      if (all) return indices;
+    }
+  }
 
  private:
   template <class Entry>
@@ -656,6 +675,36 @@ class Plan {
     if (!status) return status;
     return edges;
   }
+  /// How many dependences the plan carries, of all functions of all cores.
+  Result<std::size_t> edge_count() const {
+    return detail::get(api(), &dram_api::plan_edge_count, std::size_t{0}, get());
+  }
+  /// One of them; text borrowed from the plan.
+  Result<dram_edge> edge(std::size_t position) const {
+    return detail::get(api(), &dram_api::plan_edge, sized<dram_edge>(), get(), position);
+  }
+  /// What the function's core holds at each instruction, callees included.
+  Result<std::vector<dram_live_size>> live(const Function &function,
+                                           std::uint64_t extra = 0) const {
+    auto sizes = per_instruction(function);
+    if (!sizes) return sizes;
+    Status status = detail::call(api(), &dram_api::plan_live, get(), function.get(), extra,
+                                 sizes->data(), sizes->size());
+    if (!status) return status;
+    return sizes;
+  }
+  /// What the device holds while the function's core is at each instruction.
+  Result<std::vector<dram_live_size>> device_live(const Function &function,
+                                                  std::uint64_t extra = 0,
+                                                  const Control &control = {}) const {
+    auto sizes = per_instruction(function);
+    if (!sizes) return sizes;
+    detail::Watch watch(api(), control);
+    Status status = detail::call(api(), &dram_api::plan_device_live, get(), function.get(), extra,
+                                 watch.get(), sizes->data(), sizes->size());
+    if (!status) return status;
+    return sizes;
+  }
   /// Hands the plan file to `sink` in pieces, until it returns false.
   Status write_json(detail::Write sink) const {
     return detail::call(api(), &dram_api::plan_to_json, get(), &detail::write,
@@ -666,6 +715,11 @@ class Plan {
   static void take(void *user, const dram_dependence *edges, std::size_t count) noexcept {
     auto &all = *static_cast<std::vector<dram_dependence> *>(user);
     (void)detail::guarded([&] { all.assign(edges, edges + count); });
+  }
+  static Result<std::vector<dram_live_size>> per_instruction(const Function &function) {
+    auto about = function.info();
+    if (!about) return std::move(about).status();
+    return std::vector<dram_live_size>(about->instruction_count);
   }
   Api api() const noexcept { return owned_.api(); }
 
@@ -729,6 +783,10 @@ class Module {
     detail::rethrow();
     if (!status) return status;
     return owned;
+  }
+  /// Splits the program of this module, its only one, over cores: one clone per core.
+  Status lnc_split(std::uint32_t cores) const {
+    return detail::call(api_, &dram_api::module_lnc_split, handle_, cores);
   }
   Status clear_placement() const {
     return detail::call(api_, &dram_api::module_clear_placement, handle_);
@@ -804,6 +862,35 @@ class Program {
     return detail::get(api(), &dram_api::program_hbm_usage, sized<dram_hbm_usage>(), get(),
                        plan.get(), core, extra);
   }
+  /// A core's worst moment; DRAM_UNKNOWN: the device's.
+  Result<dram_pressure> pressure(const Plan &plan, std::uint32_t core,
+                                 std::uint64_t extra = 0) const {
+    return detail::get(api(), &dram_api::program_pressure, sized<dram_pressure>(), get(),
+                       plan.get(), core, extra);
+  }
+  /// Where cores touch the same shared bytes and nothing orders them.
+  Result<Report> races(const Plan &plan, const Control &control = {}) const {
+    detail::Watch watch(api(), control);
+    dram_report *report = nullptr;
+    Status status = detail::call_only(api(), &dram_api::program_races, get(), plan.get(),
+                                      watch.get(), &report);
+    Report owned(api(), report);
+    detail::rethrow();
+    if (!status) return status;
+    return owned;
+  }
+  /// Every module, in the order in which they were added.
+  Result<std::vector<Module>> modules() const {
+    auto count = module_count();
+    if (!count) return std::move(count).status();
+    std::vector<Module> all;
+    for (std::uint32_t i = 0; i < *count; ++i) {
+      auto one = module(i);
+      if (!one) return std::move(one).status();
+      all.push_back(*one);
+    }
+    return all;
+  }
   /// Hands the program file to `sink` in pieces, until it returns false.
   Status write_json(detail::Write sink) const {
     return detail::call(api(), &dram_api::program_to_json, get(), &detail::write,
@@ -870,6 +957,156 @@ class Context {
   std::unique_ptr<Log> log_;  // Outlives the handle: destroyed after it.
   detail::Owned<dram_context, &dram_api::context_free> owned_;
 };
+
+/// Which passes a pipeline has; see dram_pipeline_options.
+struct PipelineOptions : dram_pipeline_options {
+  PipelineOptions() noexcept : dram_pipeline_options(sized<dram_pipeline_options>()) {}
+};
+
+/// What a run of a pipeline did.
+class Run {
+ public:
+  Run(Api api, dram_run *handle) noexcept : owned_(api, handle) {}
+  dram_run *get() const noexcept { return owned_.get(); }
+
+  Result<dram_run_info> info() const {
+    return detail::get(owned_.api(), &dram_api::run_get, sized<dram_run_info>(), get());
+  }
+  Result<dram_pass_info> pass(std::uint32_t position) const {
+    return detail::get(owned_.api(), &dram_api::run_pass, sized<dram_pass_info>(), get(),
+                       position);
+  }
+  /// Borrowed from the run.
+  Result<std::string_view> note(std::uint32_t pass, std::uint32_t position) const {
+    dram_str note{};
+    Status status =
+        detail::call(owned_.api(), &dram_api::run_note, get(), pass, position, &note);
+    if (!status) return status;
+    return view(note);
+  }
+  /// The plan that was written into the program, with its dependences.
+  Result<Plan> plan() const {
+    dram_plan *plan = nullptr;
+    Status status = detail::call(owned_.api(), &dram_api::run_plan, get(), &plan);
+    if (!status) return status;
+    return Plan(owned_.api(), plan);
+  }
+
+ private:
+  detail::Owned<dram_run, &dram_api::run_free> owned_;
+};
+
+/// The named passes, built from switches.
+class Pipeline {
+ public:
+  static Result<Pipeline> create(Api api, const PipelineOptions &options = {}) {
+    dram_pipeline *handle = nullptr;
+    Status status = detail::call(api, &dram_api::pipeline_new,
+                                 static_cast<const dram_pipeline_options *>(&options), &handle);
+    if (!status) return status;
+    return Pipeline(api, handle);
+  }
+  dram_pipeline *get() const noexcept { return owned_.get(); }
+
+  Result<std::uint32_t> pass_count() const {
+    return detail::get(api(), &dram_api::pipeline_pass_count, std::uint32_t{0}, get());
+  }
+  /// Valid for ever.
+  Result<std::string_view> pass_name(std::uint32_t position) const {
+    dram_str name{};
+    Status status =
+        detail::call(api(), &dram_api::pipeline_pass_name, get(), position, &name);
+    if (!status) return status;
+    return view(name);
+  }
+  /// Runs the passes and writes what they decided into the program, all or nothing.
+  Result<Run> run(const Program &program, const Options &options = {},
+                  const Control &control = {}) const {
+    detail::Watch watch(api(), control);
+    dram_run *run = nullptr;
+    Status status =
+        detail::call_only(api(), &dram_api::pipeline_run, get(), program.get(),
+                          static_cast<const dram_options *>(&options), watch.get(), &run);
+    Run owned(api(), run);
+    detail::rethrow();
+    if (!status) return status;
+    return owned;
+  }
+
+ private:
+  Pipeline(Api api, dram_pipeline *handle) noexcept : owned_(api, handle) {}
+  Api api() const noexcept { return owned_.api(); }
+
+  detail::Owned<dram_pipeline, &dram_api::pipeline_free> owned_;
+};
+
+/// One module per core, of one program or of several: what the cores have to agree on. A plain
+/// value: the modules live and die with their programs.
+class Cores {
+ public:
+  Cores(Api api, Span<const Module> modules) : api_(api) {
+    for (const Module &module : modules) handles_.push_back(module.get());
+  }
+
+  /// The allocator on one space, a dram_space: private mode on each module, or shared mode.
+  Result<Plan> allocate(std::uint32_t space, const Options &options = {},
+                        const Control &control = {}) const {
+    detail::Watch watch(api_, control);
+    dram_plan *plan = nullptr;
+    Status status = detail::call_only(api_, &dram_api::modules_allocate, handles_.data(),
+                                      handles_.size(), space,
+                                      static_cast<const dram_options *>(&options), watch.get(),
+                                      &plan);
+    Plan owned(api_, plan);
+    detail::rethrow();
+    if (!status) return status;
+    return owned;
+  }
+  /// Gives every copy of a shared location its owner's address, partition and bank.
+  Result<dram_sync_info> sync_shared_allocations(const Options &options = {},
+                                                 const Control &control = {}) const {
+    detail::Watch watch(api_, control);
+    auto info = sized<dram_sync_info>();
+    Status status = detail::call(api_, &dram_api::modules_sync_shared_allocations,
+                                 handles_.data(), handles_.size(),
+                                 static_cast<const dram_options *>(&options), watch.get(), &info);
+    if (!status) return status;
+    return info;
+  }
+  /// What each core holds the shared addresses to be.
+  Result<std::vector<dram_digest>> digests(const Options &options = {},
+                                           const Control &control = {}) const {
+    detail::Watch watch(api_, control);
+    std::vector<dram_digest> digests(handles_.size());
+    Status status = detail::call(api_, &dram_api::modules_digests, handles_.data(),
+                                 handles_.size(), static_cast<const dram_options *>(&options),
+                                 watch.get(), digests.data());
+    if (!status) return status;
+    return digests;
+  }
+  /// What is wrong with the addresses that the modules have stored.
+  Result<Report> lnc_verify(const Options &options = {}, const Control &control = {}) const {
+    detail::Watch watch(api_, control);
+    dram_report *report = nullptr;
+    Status status = detail::call_only(api_, &dram_api::modules_lnc_verify, handles_.data(),
+                                      handles_.size(),
+                                      static_cast<const dram_options *>(&options), watch.get(),
+                                      &report);
+    Report owned(api_, report);
+    detail::rethrow();
+    if (!status) return status;
+    return owned;
+  }
+
+ private:
+  Api api_;
+  std::vector<dram_module *> handles_;
+};
+
+/// Whether digests, perhaps of other processes, are equal; the error names the cores.
+inline Status check_digests(Api api, Span<const dram_digest> digests) {
+  return detail::call(api, &dram_api::digests_check, digests.data(), digests.size());
+}
 
 /// A solved raw problem.
 struct Solved {

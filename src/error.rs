@@ -25,6 +25,8 @@ pub struct Place {
     pub instruction: Option<u32>,
     /// The pass of the pipeline.
     pub pass: Option<Pass>,
+    /// The other side, where two locations do not agree; the sentence names it. // M5
+    pub other: Option<Box<Place>>,
 }
 
 impl fmt::Display for Place {
@@ -243,6 +245,12 @@ impl Error {
     /// Adds the location, unless one is known already.
     pub fn at_location(mut self, name: &str) -> Error {
         self.place.location.get_or_insert_with(|| name.to_owned());
+        self
+    }
+
+    /// Adds the place of the other side.
+    pub fn beside(mut self, other: Place) -> Error {
+        self.place.other.get_or_insert_with(|| Box::new(other));
         self
     }
 

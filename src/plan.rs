@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, Fault, Result};
-use crate::ir::{Function, MemLocId, Program, Skipped, Space, closed_set};
+use crate::ir::{Function, MemLocId, Module, Program, Skipped, Space, closed_set};
 use crate::options::{Options, Strategy};
 
 closed_set! {
@@ -225,15 +225,23 @@ impl Plan {
             program.modules().iter().map(|m| cores(m.core(), m.name())),
         )?;
         for (planned, module) in self.modules.iter().zip(program.modules()) {
-            let here = |e: Error| e.on_core(planned.core);
-            same(
-                planned.functions.iter().map(|f| f.name.as_str()),
-                module.functions().iter().map(|f| f.name()),
-            )
-            .map_err(here)?;
-            for (planned, function) in planned.functions.iter().zip(module.functions()) {
-                planned.check_is_of(function).map_err(here)?;
-            }
+            planned.check_is_of(module)?;
+        }
+        Ok(())
+    }
+}
+
+impl ModulePlan {
+    /// Refuses a plan that is not of this module as it is; see [`Plan::check_is_of`].
+    pub fn check_is_of(&self, module: &Module) -> Result<()> {
+        let here = |e: Error| e.on_core(self.core);
+        same(
+            self.functions.iter().map(|f| f.name.as_str()),
+            module.functions().iter().map(|f| f.name()),
+        )
+        .map_err(here)?;
+        for (planned, function) in self.functions.iter().zip(module.functions()) {
+            planned.check_is_of(function).map_err(here)?;
         }
         Ok(())
     }

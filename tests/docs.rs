@@ -97,6 +97,75 @@ fn every_rule_that_code_cites_is_in_the_table() {
     }
 }
 
+/// The rows of the table of other people's names, as cells.
+fn names() -> Vec<Vec<String>> {
+    let text = read("ARCHITECTURE.md");
+    let table = text.split("## Names that others use").nth(1);
+    let rows = table.expect("the table is there").lines().skip(1);
+    let cells = |line: &str| -> Vec<String> {
+        let cells = line.trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().to_owned()).collect()
+    };
+    let rows = rows.filter(|line| line.starts_with('|')).map(cells);
+    rows.skip(2).collect() // The head and the rule under it.
+}
+
+/// What stands between backquotes.
+fn quoted(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// Whether a word stands in a text by itself.
+fn has_word(text: &str, word: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(inside) && !after.is_some_and(inside)
+    })
+}
+
+#[test]
+fn what_others_call_by_name_is_where_the_table_says() {
+    let names = names();
+    assert!(names.len() > 40, "the table was found");
+    for row in &names {
+        let [kind, name, what, places, tests] = &row[..] else {
+            panic!("a row has five cells: {row:?}");
+        };
+        let kinds = ["pass", "function", "attribute", "metric", "option"];
+        assert!(
+            kinds.contains(&kind.as_str()) && !what.is_empty(),
+            "{row:?}"
+        );
+        for (cell, is_test) in [(places, false), (tests, true)] {
+            let mut file: Option<(&str, String)> = None;
+            let mut named = 0;
+            for word in quoted(cell) {
+                if word.contains('/') {
+                    file = Some((word, read(word)));
+                    continue;
+                }
+                let (path, text) = file.as_ref().expect("a file comes before what it has");
+                let found = match is_test {
+                    false => has_word(text, word),
+                    true if path.ends_with(".rs") => text.contains(&format!("fn {word}() {{")),
+                    true => text.contains(&format!(", {word}) {{")),
+                };
+                assert!(found, "{name}: {path} has no {word}");
+                named += 1;
+            }
+            assert!(named > 0 || cell == "-", "{name}: names nothing: {cell}");
+        }
+    }
+    // Every pass of the pipeline has a row.
+    for pass in dramalloc::pipeline::Pass::ALL {
+        let of_pass =
+            |row: &Vec<String>| row[0] == "pass" && quoted(&row[1]).any(|n| n == pass.name());
+        assert!(names.iter().any(of_pass), "{pass} has no row");
+    }
+}
+
 #[test]
 fn paths_in_the_documents_exist() {
     for document in [

@@ -11,8 +11,11 @@ use super::instruction::*;
 use super::interval_tree::*;
 use super::memloc::*;
 use super::module::*;
+use super::modules::*;
 use super::options::*;
+use super::pipeline::*;
 use super::plan::*;
+use super::pressure::*;
 use super::problem::*;
 use super::program::*;
 use super::report::*;
@@ -504,6 +507,171 @@ pub struct dram_api {
         note_out: *mut dram_str,
         error: *mut *mut dram_error,
     ) -> dram_status,
+    /// `dram_module_lnc_split`.
+    pub module_lnc_split: unsafe extern "C" fn(
+        module: *mut dram_module,
+        cores: u32,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_function_elided`.
+    pub function_elided: unsafe extern "C" fn(
+        function: *const dram_function,
+        indices: *mut u32,
+        capacity: usize,
+        count_out: *mut usize,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_plan_edge_count`.
+    pub plan_edge_count: unsafe extern "C" fn(
+        plan: *const dram_plan,
+        count_out: *mut usize,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_plan_edge`.
+    pub plan_edge: unsafe extern "C" fn(
+        plan: *const dram_plan,
+        position: usize,
+        edge_out: *mut dram_edge,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_program_races`.
+    pub program_races: unsafe extern "C" fn(
+        program: *const dram_program,
+        plan: *const dram_plan,
+        control: *const dram_control,
+        report_out: *mut *mut dram_report,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_program_pressure`.
+    pub program_pressure: unsafe extern "C" fn(
+        program: *const dram_program,
+        plan: *const dram_plan,
+        core: u32,
+        extra: u64,
+        pressure_out: *mut dram_pressure,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_plan_live`.
+    pub plan_live: unsafe extern "C" fn(
+        plan: *const dram_plan,
+        function: *const dram_function,
+        extra: u64,
+        sizes: *mut dram_live_size,
+        count: usize,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_plan_device_live`.
+    pub plan_device_live: unsafe extern "C" fn(
+        plan: *const dram_plan,
+        function: *const dram_function,
+        extra: u64,
+        control: *const dram_control,
+        sizes: *mut dram_live_size,
+        count: usize,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_modules_allocate`.
+    pub modules_allocate: unsafe extern "C" fn(
+        modules: *const *mut dram_module,
+        count: usize,
+        space: u32,
+        options: *const dram_options,
+        control: *const dram_control,
+        plan_out: *mut *mut dram_plan,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_modules_sync_shared_allocations`.
+    pub modules_sync_shared_allocations: unsafe extern "C" fn(
+        modules: *const *mut dram_module,
+        count: usize,
+        options: *const dram_options,
+        control: *const dram_control,
+        info_out: *mut dram_sync_info,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_modules_digests`.
+    pub modules_digests: unsafe extern "C" fn(
+        modules: *const *mut dram_module,
+        count: usize,
+        options: *const dram_options,
+        control: *const dram_control,
+        digests: *mut dram_digest,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_digests_check`.
+    pub digests_check: unsafe extern "C" fn(
+        digests: *const dram_digest,
+        count: usize,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_modules_lnc_verify`.
+    pub modules_lnc_verify: unsafe extern "C" fn(
+        modules: *const *mut dram_module,
+        count: usize,
+        options: *const dram_options,
+        control: *const dram_control,
+        report_out: *mut *mut dram_report,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_pipeline_new`.
+    pub pipeline_new: unsafe extern "C" fn(
+        options: *const dram_pipeline_options,
+        pipeline_out: *mut *mut dram_pipeline,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_pipeline_free`.
+    pub pipeline_free: unsafe extern "C" fn(pipeline: *mut dram_pipeline) -> dram_status,
+    /// `dram_pipeline_pass_count`.
+    pub pipeline_pass_count: unsafe extern "C" fn(
+        pipeline: *const dram_pipeline,
+        count_out: *mut u32,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_pipeline_pass_name`.
+    pub pipeline_pass_name: unsafe extern "C" fn(
+        pipeline: *const dram_pipeline,
+        position: u32,
+        name_out: *mut dram_str,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_pipeline_run`.
+    pub pipeline_run: unsafe extern "C" fn(
+        pipeline: *const dram_pipeline,
+        program: *mut dram_program,
+        options: *const dram_options,
+        control: *const dram_control,
+        run_out: *mut *mut dram_run,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_run_get`.
+    pub run_get: unsafe extern "C" fn(
+        run: *const dram_run,
+        info_out: *mut dram_run_info,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_run_pass`.
+    pub run_pass: unsafe extern "C" fn(
+        run: *const dram_run,
+        position: u32,
+        pass_out: *mut dram_pass_info,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_run_note`.
+    pub run_note: unsafe extern "C" fn(
+        run: *const dram_run,
+        pass: u32,
+        position: u32,
+        note_out: *mut dram_str,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_run_plan`.
+    pub run_plan: unsafe extern "C" fn(
+        run: *const dram_run,
+        plan_out: *mut *mut dram_plan,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_run_free`.
+    pub run_free: unsafe extern "C" fn(run: *mut dram_run) -> dram_status,
 }
 
 static API: dram_api = dram_api {
@@ -584,6 +752,29 @@ static API: dram_api = dram_api {
     plan_straddler: dram_plan_straddler,
     program_verify_with: dram_program_verify_with,
     report_note: dram_report_note,
+    module_lnc_split: dram_module_lnc_split,
+    function_elided: dram_function_elided,
+    plan_edge_count: dram_plan_edge_count,
+    plan_edge: dram_plan_edge,
+    program_races: dram_program_races,
+    program_pressure: dram_program_pressure,
+    plan_live: dram_plan_live,
+    plan_device_live: dram_plan_device_live,
+    modules_allocate: dram_modules_allocate,
+    modules_sync_shared_allocations: dram_modules_sync_shared_allocations,
+    modules_digests: dram_modules_digests,
+    digests_check: dram_digests_check,
+    modules_lnc_verify: dram_modules_lnc_verify,
+    pipeline_new: dram_pipeline_new,
+    pipeline_free: dram_pipeline_free,
+    pipeline_pass_count: dram_pipeline_pass_count,
+    pipeline_pass_name: dram_pipeline_pass_name,
+    pipeline_run: dram_pipeline_run,
+    run_get: dram_run_get,
+    run_pass: dram_run_pass,
+    run_note: dram_run_note,
+    run_plan: dram_run_plan,
+    run_free: dram_run_free,
 };
 
 /// The version of the ABI: `DRAM_ABI_MAJOR << 16 | DRAM_ABI_MINOR` of the library.

@@ -11,13 +11,14 @@ use super::handle::{self, Handle};
 use super::status::dram_status;
 use crate::error::Result;
 
-/// The most handles that one call takes.
-const MOST_HANDLES: usize = 4;
+/// How many handles a call takes without an allocation; lists of handles take more.
+const FEW_HANDLES: usize = 4;
 
 /// One call from C: the handles it has looked up, which a panic poisons.
 #[derive(Default)]
 pub(super) struct Call {
-    used: [Option<Used>; MOST_HANDLES],
+    used: [Option<Used>; FEW_HANDLES],
+    more: Vec<Used>,
 }
 
 /// A handle, and how to poison one of its noun.
@@ -35,16 +36,19 @@ impl Call {
         parameter: &'static str,
     ) -> Result<Arc<H::Object>> {
         let object = handle::healthy(handle, parameter)?;
-        let empty = self.used.iter_mut().find(|used| used.is_none());
-        *empty.expect("no call takes more handles") = Some(Used {
+        let used = Used {
             address: handle.addr(),
             poison: handle::poison::<H>,
-        });
+        };
+        match self.used.iter_mut().find(|used| used.is_none()) {
+            Some(empty) => *empty = Some(used),
+            None => self.more.push(used),
+        }
         Ok(object)
     }
 
     fn poison(&self) {
-        for used in self.used.iter().flatten() {
+        for used in self.used.iter().flatten().chain(&self.more) {
             (used.poison)(used.address);
         }
     }

@@ -104,6 +104,16 @@ pub struct dram_error_info {
     pub instruction: u32,
     /// 1 if `dram_error_no_room` has something to say, else 0.
     pub has_no_room: u32,
+    /// The pass of the pipeline that failed; empty if it was no pass.
+    pub pass: dram_str,
+    /// Where two locations do not agree, the other side: its function; else empty.
+    pub other_function: dram_str,
+    /// The other side's memory location, as `location`; else empty.
+    pub other_location: dram_str,
+    /// The other side's core; `DRAM_UNKNOWN` if there is none.
+    pub other_core: u32,
+    /// Always 0.
+    pub reserved: u32,
 }
 
 // SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
@@ -227,8 +237,10 @@ pub unsafe extern "C" fn dram_error_get(
             function,
             location,
             instruction,
-            pass: _, // The sentence names it.
+            pass,
+            other,
         } = &failure.place;
+        let other = other.as_deref();
         let text = |text: &Option<String>| text.as_deref().map_or(dram_str::EMPTY, dram_str::of);
         info_out.set(dram_error_info {
             struct_size: 0,
@@ -242,6 +254,11 @@ pub unsafe extern "C" fn dram_error_get(
             core: core.unwrap_or(DRAM_UNKNOWN),
             instruction: instruction.unwrap_or(DRAM_UNKNOWN),
             has_no_room: failure.no_room.is_some().into(),
+            pass: pass.map_or(dram_str::EMPTY, |pass| dram_str::of(pass.name())),
+            other_function: other.map_or(dram_str::EMPTY, |other| text(&other.function)),
+            other_location: other.map_or(dram_str::EMPTY, |other| text(&other.location)),
+            other_core: other.and_then(|other| other.core).unwrap_or(DRAM_UNKNOWN),
+            reserved: 0,
         });
         Ok(())
     };

@@ -276,6 +276,37 @@ pub unsafe extern "C" fn dram_function_cookies(
     unsafe { boundary(error, body) }
 }
 
+/// The copies that a pipeline has marked as moving bytes onto themselves: flat indices, ascending.
+/// The host may leave them out.
+///
+/// `indices`, `capacity`: the array to fill, as far as it goes. `count_out`: receives how many
+/// there are, which may be more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_function_elided(
+    function: *const dram_function,
+    indices: *mut u32,
+    capacity: usize,
+    count_out: *mut usize,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let count_out = unsafe { Out::new(count_out, 0, "count_out")? };
+        // SAFETY: as this function's parameters say.
+        let indices = unsafe { slice_mut(indices, capacity, "indices")? };
+        let function = call.get(function, "function")?;
+        count_out.set(function.read(|f| {
+            for (out, index) in indices.iter_mut().zip(f.elided()) {
+                *out = index.0;
+            }
+            f.elided().len()
+        }));
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
 /// Where a location's first byte lies.
 pub(super) fn address(function: &ir::Function, id: MemLocId) -> Option<u64> {
     let (root, offset) = function.root(id);

@@ -11,8 +11,11 @@ use super::function::dram_function_info;
 use super::instruction::*;
 use super::memloc::*;
 use super::module::dram_module_info;
+use super::modules::*;
 use super::options::*;
+use super::pipeline::*;
 use super::plan::*;
+use super::pressure::*;
 use super::problem::*;
 use super::report::{dram_verify_options, dram_violation};
 use super::text::dram_str;
@@ -30,7 +33,7 @@ macro_rules! layout {
 }
 
 layout!(dram_str, 16, { data: 0, len: 8 });
-layout!(dram_error_info, 72, { struct_size: 0, message: 8, function: 24, location: 40, status: 56, core: 60, instruction: 64, has_no_room: 68 });
+layout!(dram_error_info, 128, { struct_size: 0, message: 8, function: 24, location: 40, status: 56, core: 60, instruction: 64, has_no_room: 68, pass: 72, other_function: 88, other_location: 104, other_core: 120, reserved: 124 });
 layout!(dram_no_room, 104, { struct_size: 0, location: 8, bytes: 24, capacity: 32, bound: 40, largest_hole: 48, deficit: 56, other_bytes: 64, others: 72, instruction: 80, holder_count: 88, id: 92, proved: 96, reserved: 100 });
 layout!(dram_holder, 64, { struct_size: 0, location: 8, start: 24, bytes: 32, first: 40, last: 48, id: 56, reserved: 60 });
 layout!(dram_region, 24, { base: 0, size: 8, space: 16, usage_mask: 20 });
@@ -39,8 +42,8 @@ layout!(dram_progress, 64, { struct_size: 0, phase: 8, done: 24, total: 32, boun
 layout!(dram_control, 48, { struct_size: 0, cancel: 8, progress: 16, progress_user: 24, shared: 32, shared_user: 40 });
 layout!(dram_module_info, 32, { struct_size: 0, name: 8, core: 24, function_count: 28 });
 layout!(dram_function_info, 40, { struct_size: 0, name: 8, memloc_count: 24, block_count: 28, instruction_count: 32, reserved: 36 });
-layout!(dram_memloc_desc, 136, { struct_size: 0, name: 8, bytes: 24, element_count: 32, element_size: 40, memory: 44, space: 48, usage: 52, align: 56, address: 64, offset: 72, alias_of: 80, flags: 84, cookie: 88, remote_name: 96, reach: 112, reach_count: 120, remote_core: 128, reserved: 132 });
-layout!(dram_memloc_info, 80, { struct_size: 0, bytes: 8, align: 16, address: 24, cookie: 32, root_offset: 40, root: 48, memory: 52, space: 56, usage: 60, skipped: 64, flags: 68, is_shared_post_dram_alloc: 72, reserved: 76 });
+layout!(dram_memloc_desc, 144, { struct_size: 0, name: 8, bytes: 24, element_count: 32, element_size: 40, memory: 44, space: 48, usage: 52, align: 56, address: 64, offset: 72, alias_of: 80, flags: 84, cookie: 88, remote_name: 96, reach: 112, reach_count: 120, remote_core: 128, reserved: 132, partition: 136, bank: 140 });
+layout!(dram_memloc_info, 88, { struct_size: 0, bytes: 8, align: 16, address: 24, cookie: 32, root_offset: 40, root: 48, memory: 52, space: 56, usage: 60, skipped: 64, flags: 68, is_shared_post_dram_alloc: 72, reserved: 76, partition: 80, bank: 84 });
 layout!(dram_operand, 24, { memloc: 0, reserved: 4, offset: 8, bytes: 16 });
 layout!(dram_in_place, 8, { used: 0, def: 4 });
 layout!(dram_argument, 24, { callee: 0, caller: 16, reserved: 20 });
@@ -58,6 +61,14 @@ layout!(dram_problem_result, 56, { struct_size: 0, peak: 8, bound: 16, floor: 24
 layout!(dram_dependence, 24, { from: 0, to: 4, kind: 8, distance: 12, header: 16, reserved: 20 });
 layout!(dram_hbm_usage, 104, { struct_size: 0, needed: 8, capacity: 16, input_output: 24, weights: 32, private_bytes: 40, shared: 48, collective: 56, extra: 64, unused: 72, function: 80, instruction: 84, verdict: 88, reserved: 92, copies: 96 });
 layout!(dram_straddler, 72, { struct_size: 0, function: 8, name: 24, address: 40, bytes: 48, core: 56, space: 60, pinned: 64, reserved: 68 });
+layout!(dram_edge, 72, { struct_size: 0, from_function: 8, to_function: 24, from_core: 40, to_core: 44, from: 48, to: 52, kind: 56, distance: 60, header: 64, reserved: 68 });
+layout!(dram_live_size, 56, { input_output: 0, weights: 8, private_bytes: 16, shared: 24, collective: 32, extra: 40, copies: 48 });
+layout!(dram_pressure, 80, { struct_size: 0, live: 8, core: 64, function: 68, instruction: 72, reserved: 76 });
+layout!(dram_sync_info, 64, { struct_size: 0, groups: 8, assigned: 16, digest: 24 });
+layout!(dram_digest, 40, { core: 0, text: 4 });
+layout!(dram_pipeline_options, 56, { struct_size: 0, extra_bytes: 8, dram_rotation_size: 16, cores: 24, post_link: 28, disable_dram_allocation: 32, dram_rotation: 36, disable_dram_rotation: 40, disable_hbm_usage_check: 44, verify_each: 48, reserved: 52 });
+layout!(dram_run_info, 64, { struct_size: 0, copies_elided: 8, edges_before: 16, edges_after: 24, bytes_spent: 32, moved: 40, edges_removed_per_mib: 48, pass_count: 56, rotated: 60 });
+layout!(dram_pass_info, 40, { struct_size: 0, name: 8, took_ns: 24, verified: 32, note_count: 36 });
 
 macro_rules! values {
     ($abi:ident, $core:ident, { $($variant:ident),+ }) => {

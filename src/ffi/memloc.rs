@@ -11,7 +11,7 @@ use super::status::dram_status;
 use super::structs::{self, Out, OutStruct, Versioned};
 use super::text::{Writer, dram_str, dram_write_fn, slice};
 use crate::error::{Error, Fault, Result};
-use crate::ir::{Extent, MemLocId, MemLocSpec, MemoryType, Remote, Skipped, Space, Usage};
+use crate::ir::{Bank, Extent, MemLocId, MemLocSpec, MemoryType, Remote, Skipped, Space, Usage};
 
 /// The address of what has none.
 pub const DRAM_NO_ADDRESS: u64 = 0xffff_ffff_ffff_ffff;
@@ -123,6 +123,10 @@ pub struct dram_memloc_desc {
     pub remote_core: u32,
     /// Must be 0.
     pub reserved: u32,
+    /// The first partition that it takes; carried along, and given to its followers.
+    pub partition: u32,
+    /// The bank that it lies in; carried along, and given to its followers.
+    pub bank: u32,
 }
 
 // SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
@@ -178,6 +182,10 @@ pub struct dram_memloc_info {
     pub is_shared_post_dram_alloc: u32,
     /// Always 0.
     pub reserved: u32,
+    /// Its first partition: the declared one, of a follower its owner's after the copying.
+    pub partition: u32,
+    /// Its bank, likewise.
+    pub bank: u32,
 }
 
 // SAFETY: integers, without padding (asserted in `layout`).
@@ -291,6 +299,10 @@ unsafe fn spec<'a>(desc: &dram_memloc_desc) -> Result<MemLocSpec<'a>> {
         }),
         reach: reach.to_vec(),
         cookie: nonzero(desc.cookie),
+        bank: Bank {
+            partition: desc.partition,
+            bank: desc.bank,
+        },
     })
 }
 
@@ -389,6 +401,8 @@ pub unsafe extern "C" fn dram_function_memloc(
                     .is_some_and(|placed| placed.is_shared_post_dram_alloc)
                     .into(),
                 reserved: 0,
+                partition: f.bank(MemLocId(memloc)).partition,
+                bank: f.bank(MemLocId(memloc)).bank,
             })
         })?);
         Ok(())

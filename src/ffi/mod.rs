@@ -68,6 +68,12 @@ mod plan;
 
 mod report;
 
+mod pressure;
+
+mod modules;
+
+mod pipeline;
+
 mod problem;
 
 mod interval_tree;

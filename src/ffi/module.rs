@@ -77,6 +77,11 @@ impl ModuleObject {
             .read(|program| body(&program.modules()[self.position]))
     }
 
+    /// Keeps the figures of an allocation.
+    pub(super) fn set_metrics(&self, metrics: BTreeMap<String, u64>) {
+        *self.metrics.lock() = metrics;
+    }
+
     /// A figure of the last allocation.
     fn metric(&self, name: &str) -> Result<u64> {
         let metrics = self.metrics.lock();
@@ -272,11 +277,40 @@ pub unsafe extern "C" fn dram_module_allocate(
         module
             .program
             .apply_module(module.position, &plan, changes)?;
-        module.metrics.lock().clone_from(&plan.metrics);
+        module.set_metrics(plan.metrics.clone());
         log_plan(&module.program.context, &module.name, &plan);
         if let Some(plan_out) = plan_out {
             plan_out.set(dram_plan::registry().insert(Arc::new(PlanObject::new(plan))));
         }
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// Splits the program of a module, which must be its only one and core 0's, over cores: one clone
+/// of the module per core. Shared locations of the clones follow core 0's, by name; everything else
+/// is each core's own. What allocations have placed is forgotten.
+///
+/// `cores`: how many, at least 1; 1 leaves the program as it is but for its addresses. The clones
+/// are found by `dram_program_find_module`; handles of the module and its functions stay and mean
+/// core 0's.
+///
+/// More than one module, one of another core, a shared location without a name, no core:
+/// `DRAM_STATUS_INVALID_ARGUMENT`. A change of the program meanwhile:
+/// `DRAM_STATUS_FAILED_PRECONDITION`. A failed call changes nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_module_lnc_split(
+    module: *mut dram_module,
+    cores: u32,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        let module = call.get(module, "module")?;
+        let seen = module.program.seen();
+        let split = crate::shared::lnc_split(&seen.value, cores)?;
+        seen.change(|program| *program = split)?;
+        module.metrics.lock().clear();
         Ok(())
     };
     // SAFETY: as this function's parameter says.

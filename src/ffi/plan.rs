@@ -1,9 +1,10 @@
 //! `dram_plan`: where everything lies, and how good that is. // S3, F
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use super::at;
 use super::boundary::{Call, boundary};
@@ -18,7 +19,7 @@ use crate::Plan;
 use crate::depend;
 use crate::error::{Error, Fault, Result};
 use crate::format;
-use crate::plan::{FunctionPlan, MemLocPlan};
+use crate::plan::{Dependence, FunctionPlan, MemLocPlan};
 use crate::report::frame_profile;
 
 /// A plan, owned by whoever received it: free it with `dram_plan_free`. It needs neither the
@@ -41,9 +42,14 @@ impl Handle for dram_plan {
     }
 }
 
+/// Positions of dependences by core and function.
+type EdgesOf = BTreeMap<(u32, Arc<str>), Vec<usize>>;
+
 /// What a `dram_plan` handle stands for.
 pub(super) struct PlanObject {
     pub(super) plan: Plan,
+    /// Where in the plan the dependences of each function are; made when first asked for.
+    edges_of: OnceLock<EdgesOf>,
     poison: AtomicBool,
 }
 
@@ -57,12 +63,34 @@ impl PlanObject {
     pub(super) fn new(plan: Plan) -> PlanObject {
         PlanObject {
             plan,
+            edges_of: OnceLock::new(),
             poison: AtomicBool::new(false),
         }
     }
 
+    /// The dependences that it carries.
+    fn edges(&self) -> Result<&[Dependence]> {
+        let edges = self.plan.dependences.as_deref();
+        edges.ok_or_else(|| Fault::FailedPrecondition("the plan has no dependences".into()).into())
+    }
+
+    /// The dependences of one function that it carries; `None` if it carries none at all.
+    fn edges_of(&self, core: u32, name: &str) -> Option<impl Iterator<Item = &Dependence>> {
+        let edges = self.plan.dependences.as_deref()?;
+        let index = self.edges_of.get_or_init(|| {
+            let mut index = EdgesOf::new();
+            for (i, edge) in edges.iter().enumerate() {
+                let key = (edge.to.core, Arc::clone(&edge.to.function));
+                index.entry(key).or_default().push(i);
+            }
+            index
+        });
+        let found = index.get(&(core, name.into())).into_iter().flatten();
+        Some(found.map(|&i| &edges[i]))
+    }
+
     /// The plan of a function that a handle names.
-    fn function(&self, core: u32, name: &str) -> Result<&FunctionPlan> {
+    pub(super) fn function(&self, core: u32, name: &str) -> Result<&FunctionPlan> {
         let modules = self.plan.modules.iter().filter(|m| m.core == core);
         let found = modules.flat_map(|m| &m.functions).find(|f| f.name == name);
         found.ok_or_else(|| {
@@ -240,6 +268,40 @@ pub struct dram_dependence {
     pub header: u32,
     /// Always 0.
     pub reserved: u32,
+}
+
+/// A dependence that a plan carries: each execution of `to` waits for the latest earlier execution
+/// of `from`, if there is one. Text is borrowed until the plan is freed.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dram_edge {
+    /// Set by the caller: `sizeof(dram_edge)`.
+    pub struct_size: usize,
+    /// The function of `from`.
+    pub from_function: dram_str,
+    /// The function of `to`.
+    pub to_function: dram_str,
+    /// The core of `from`.
+    pub from_core: u32,
+    /// The core of `to`; this library makes no edges between cores, which barriers order.
+    pub to_core: u32,
+    /// The flat index of what runs first.
+    pub from: u32,
+    /// The flat index of what waits.
+    pub to: u32,
+    /// A `dram_dependence_kind`.
+    pub kind: u32,
+    /// How many back edges lie between the two executions: 0 or 1.
+    pub distance: u32,
+    /// The header block of that back edge; `DRAM_UNKNOWN` for distance 0.
+    pub header: u32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+// SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
+unsafe impl Versioned for dram_edge {
+    const FIRST_SIZE: usize = 72;
 }
 
 /// Receives all edges of a function at once, ascending by `(from, to)`; valid during the call
@@ -640,7 +702,9 @@ pub unsafe extern "C" fn dram_plan_load(
 
 /// The order that the engines of a core must keep under a plan so that re-used bytes and values
 /// are right, beyond what each engine, barriers and calls keep by themselves; without redundant
-/// edges. `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of the function as it is.
+/// edges. Those that the plan carries, which know the copies that a pipeline has marked; if it
+/// carries none they are worked out, and every copy runs. `DRAM_STATUS_FAILED_PRECONDITION` if the
+/// plan is not of the function as it is.
 ///
 /// `take`, `user`: receives the edges, once.
 #[unsafe(no_mangle)]
@@ -659,12 +723,74 @@ pub unsafe extern "C" fn dram_plan_dependences(
         let program = function.module.program.snapshot(); // The analysis may take a while.
         let value = &program.modules()[function.module.position].functions()[function.position];
         planned.check_is_of(value)?;
-        let layout = depend::Layout::of_plan(value, planned)?;
-        let layout = layout.in_geometry(plan.plan.options.geometry);
-        let edges = depend::dependences(value, &layout);
-        let edges: Vec<dram_dependence> = edges.iter().map(dependence).collect();
+        let edges: Vec<dram_dependence> = match plan.edges_of(function.module.core, &function.name)
+        {
+            Some(edges) => edges.map(carried).collect(),
+            None => {
+                let layout = depend::Layout::of_plan(value, planned)?;
+                let layout = layout.in_geometry(plan.plan.options.geometry);
+                let edges = depend::dependences(value, &layout);
+                edges.iter().map(dependence).collect()
+            }
+        };
         // SAFETY: the host vouches for the callback and its data; the edges are readable.
         unsafe { take(user, edges.as_ptr(), edges.len()) };
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// How many dependences a plan carries, of all functions of all cores: those of a pipeline's run,
+/// or of a file. `DRAM_STATUS_FAILED_PRECONDITION` if it carries none because nobody has asked for
+/// them; `dram_plan_dependences` works them out for one function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_edge_count(
+    plan: *const dram_plan,
+    count_out: *mut usize,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let count_out = unsafe { Out::new(count_out, 0, "count_out")? };
+        let plan = call.get(plan, "plan")?;
+        count_out.set(plan.edges()?.len());
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+/// Dependence number `position` of those that a plan carries: ascending by core and function as the
+/// plan lists them, then by `from` and `to`. Past the last one `DRAM_STATUS_OUT_OF_RANGE`; else as
+/// for `dram_plan_edge_count`.
+///
+/// `edge_out`: set its `struct_size`, the call fills the rest; all 0 on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_plan_edge(
+    plan: *const dram_plan,
+    position: usize,
+    edge_out: *mut dram_edge,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let edge_out = unsafe { OutStruct::new(edge_out, "edge_out")? };
+        let plan = call.get(plan, "plan")?;
+        let edge = at(plan.edges()?, position as u64, "dependence")?;
+        edge_out.set(dram_edge {
+            struct_size: 0,
+            from_function: dram_str::of(&edge.from.function),
+            to_function: dram_str::of(&edge.to.function),
+            from_core: edge.from.core,
+            to_core: edge.to.core,
+            from: edge.from.index,
+            to: edge.to.index,
+            kind: edge.kind as u32,
+            distance: edge.distance,
+            header: edge.header.unwrap_or(DRAM_UNKNOWN),
+            reserved: 0,
+        });
         Ok(())
     };
     // SAFETY: as this function's parameter says.
@@ -678,6 +804,17 @@ fn dependence(edge: &depend::Edge) -> dram_dependence {
         kind: edge.kind as u32,
         distance: edge.distance(),
         header: edge.header.map_or(DRAM_UNKNOWN, |block| block.0),
+        reserved: 0,
+    }
+}
+
+fn carried(edge: &Dependence) -> dram_dependence {
+    dram_dependence {
+        from: edge.from.index,
+        to: edge.to.index,
+        kind: edge.kind as u32,
+        distance: edge.distance,
+        header: edge.header.unwrap_or(DRAM_UNKNOWN),
         reserved: 0,
     }
 }

@@ -4,6 +4,7 @@
 //! positions in it. A run takes a snapshot, which costs a reference count, and works without the
 //! lock; a change that comes meanwhile is made to a copy.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
@@ -24,11 +25,13 @@ use super::status::dram_status;
 use super::structs::{self, Out, OutStruct};
 use super::text::{Writer, dram_str, dram_write_fn, slice};
 use super::{at, options};
+use crate::depend;
 use crate::error::{Error, Fault, Result};
 use crate::format;
 use crate::ir;
 use crate::plan::Plan;
 use crate::report::{Category, Verdict, hbm_usage};
+use crate::verify::Violation;
 
 /// A program under construction or planned: modules, one per core.
 ///
@@ -119,12 +122,21 @@ impl ProgramObject {
         (Arc::clone(&value.program), value.changes[module])
     }
 
+    /// The program as it is now, and how often each module had changed.
+    pub(super) fn seen(self: &Arc<Self>) -> Seen {
+        let value = self.value.read();
+        Seen {
+            program: Arc::clone(self),
+            value: Arc::clone(&value.program),
+            changes: value.changes.clone(),
+        }
+    }
+
     /// Writes the plan of a module that has not changed since.
     pub(super) fn apply_module(&self, module: usize, plan: &Plan, changes: u64) -> Result<()> {
         let mut value = self.value.write();
         if value.changes[module] != changes {
-            let sentence = "the module was changed while its addresses were being worked out";
-            return Err(Fault::FailedPrecondition(sentence.into()).into());
+            return Err(changed_meanwhile());
         }
         value.changes[module] += 1;
         crate::apply_module(plan, module, Arc::make_mut(&mut value.program));
@@ -136,6 +148,19 @@ impl ProgramObject {
         let mut children = self.children.lock();
         let child = self.child(&mut children, position)?;
         Ok(ptr::without_provenance_mut(child.address))
+    }
+
+    /// Keeps the figures of an allocation for a module.
+    pub(super) fn set_module_metrics(
+        self: &Arc<Self>,
+        position: usize,
+        metrics: BTreeMap<String, u64>,
+    ) {
+        let mut children = self.children.lock();
+        // Of a program that was freed during the call nobody can ask for figures.
+        if let Ok(child) = self.child(&mut children, position) {
+            child.module.set_metrics(metrics);
+        }
     }
 
     /// The handle of a function; the same one each time.
@@ -196,6 +221,75 @@ impl ProgramObject {
         }
         Ok(child.as_mut().expect("just made"))
     }
+}
+
+/// A program as a call saw it when it began.
+pub(super) struct Seen {
+    pub(super) program: Arc<ProgramObject>,
+    pub(super) value: Arc<ir::Program>,
+    changes: Vec<u64>,
+}
+
+impl Seen {
+    /// Changes the whole program, if nobody else has meanwhile.
+    pub(super) fn change(self, body: impl FnOnce(&mut ir::Program)) -> Result<()> {
+        let Seen {
+            program,
+            value,
+            changes,
+        } = self;
+        drop(value); // So that the change is made in place.
+        let mut value = program.value.write();
+        if value.changes != changes {
+            return Err(changed_meanwhile());
+        }
+        let Value { program, changes } = &mut *value;
+        let program = Arc::make_mut(program);
+        body(program);
+        changes.resize(program.modules().len(), 0);
+        changes.iter_mut().for_each(|changes| *changes += 1);
+        Ok(())
+    }
+}
+
+/// Changes modules of several programs, all or none: none if one of them has changed meanwhile.
+///
+/// `modules`: which program of `seen`, and the position there. `body` receives each with its place
+/// in the list.
+pub(super) fn change_modules(
+    seen: Vec<Seen>,
+    modules: &[(usize, usize)],
+    mut body: impl FnMut(usize, &mut ir::Module),
+) -> Result<()> {
+    let programs: Vec<(Arc<ProgramObject>, Vec<u64>)> = seen
+        .into_iter()
+        .map(|seen| (seen.program, seen.changes)) // Without the values: changes are in place.
+        .collect();
+    // All threads take the locks in one order, so that no two wait for each other.
+    let mut order: Vec<usize> = (0..programs.len()).collect();
+    order.sort_by_key(|&p| Arc::as_ptr(&programs[p].0).addr());
+    let mut values: Vec<_> = programs.iter().map(|_| None).collect();
+    for p in order {
+        values[p] = Some(programs[p].0.value.write());
+    }
+    let changed = |&(p, m): &(usize, usize)| {
+        let value = values[p].as_ref().expect("all are locked");
+        value.changes.get(m) != programs[p].1.get(m)
+    };
+    if modules.iter().any(changed) {
+        return Err(changed_meanwhile());
+    }
+    for (i, &(p, m)) in modules.iter().enumerate() {
+        let value = values[p].as_mut().expect("all are locked");
+        value.changes[m] += 1;
+        body(i, Arc::make_mut(&mut value.program).module_mut(m));
+    }
+    Ok(())
+}
+
+fn changed_meanwhile() -> Error {
+    let sentence = "a module was changed while its addresses were being worked out";
+    Fault::FailedPrecondition(sentence.into()).into()
 }
 
 /// Registers a program as a child of its context.
@@ -534,7 +628,7 @@ pub unsafe extern "C" fn dram_program_hbm_usage(
 }
 
 /// The position of a core's module.
-fn module_of(program: &ir::Program, core: u32) -> Result<usize> {
+pub(super) fn module_of(program: &ir::Program, core: u32) -> Result<usize> {
     let position = program.modules().iter().position(|m| m.core() == core);
     position.ok_or_else(|| {
         let fault = Fault::UnknownName {
@@ -543,6 +637,74 @@ fn module_of(program: &ir::Program, core: u32) -> Result<usize> {
         };
         fault.into()
     })
+}
+
+/// Where the cores touch the same bytes of a shared location between the same two barriers, one of
+/// them writing: nothing orders that, and it is the program's own race (kind `race`, the core and
+/// the function of the lower core's access). Two groups on the same bytes at the same time would be
+/// the allocator's mistake (kind `overlap`). `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of
+/// the program as it is.
+///
+/// `control`: null, or says what else is shared, as when the plan was made. Succeeds also when
+/// there are races: they stand in the report. Free it with `dram_report_free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_program_races(
+    program: *const dram_program,
+    plan: *const dram_plan,
+    control: *const dram_control,
+    report_out: *mut *mut dram_report,
+    error: *mut *mut dram_error,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let report_out = unsafe { Out::new(report_out, ptr::null_mut(), "report_out")? };
+        let program = call.get(program, "program")?.snapshot();
+        let plan = call.get(plan, "plan")?;
+        // SAFETY: as this function's parameters say.
+        let (options, watch) = unsafe { options::read(ptr::null(), control, call)? };
+        plan.plan.check_is_of(&program)?;
+        let found = watch.run(&options, |control| {
+            races(&program, &plan.plan, control.shared)
+        })?;
+        report_out.set(report::hand_out(found, Vec::new()));
+        Ok(())
+    };
+    // SAFETY: as this function's parameter says.
+    unsafe { boundary(error, body) }
+}
+
+fn races(
+    program: &ir::Program,
+    plan: &Plan,
+    shared: Option<crate::shared::Predicate<'_>>,
+) -> Result<Vec<Violation>> {
+    let races = match depend::across_cores(program, plan, &plan.options, shared) {
+        Ok(races) => races,
+        Err(Error {
+            fault: Fault::Violation(message),
+            place,
+        }) => {
+            return Ok(vec![Violation {
+                kind: "overlap",
+                core: None,
+                function: None,
+                locations: place.location.into_iter().collect(),
+                message,
+            }]);
+        }
+        Err(error) => return Err(error),
+    };
+    let found = races.into_iter().map(|(name, race)| {
+        let site = &race.accesses[0].site;
+        Violation {
+            kind: "race",
+            core: Some(site.core),
+            function: Some(site.function.to_string()),
+            locations: vec![name],
+            message: race.to_string(),
+        }
+    });
+    Ok(found.collect())
 }
 
 /// Checks a plan against the program that it is for, sharing no code with the allocator.

@@ -14,7 +14,7 @@ use super::ids::{BlockId, FlatIndex, MemLocId, Symbol};
 use super::instruction::{
     Access, Argument, Instruction, InstructionSpec, Kind, Operand, Starts, Symbols,
 };
-use super::memloc::{Extent, MemLoc, MemLocSpec, MemoryType, Placed, Remote, Space, View};
+use super::memloc::{Bank, Extent, MemLoc, MemLocSpec, MemoryType, Placed, Remote, Space, View};
 use super::names::Names;
 use crate::error::{Error, Fault, Result};
 use std::borrow::Borrow;
@@ -39,6 +39,8 @@ pub struct Function {
     extents: Vec<(MemLocId, Extent)>, // Of what is not `Extent::Bytes`; ascending.
     remotes: BTreeMap<MemLocId, Remote>,
     reaches: BTreeMap<MemLocId, Vec<u32>>,
+    /// Those that are not 0.
+    banks: BTreeMap<MemLocId, Bank>,
     blocks: Vec<Block>,
     entry_opened: bool,
     instructions: Vec<Instruction>,
@@ -60,6 +62,7 @@ impl Function {
             extents: Vec::new(),
             remotes: BTreeMap::new(),
             reaches: BTreeMap::new(),
+            banks: BTreeMap::new(),
             blocks: vec![Block {
                 name: String::new(),
                 first: 0,
@@ -129,6 +132,7 @@ impl Function {
             self.extents.truncate(extents);
             self.remotes.split_off(&first);
             self.reaches.split_off(&first);
+            self.banks.split_off(&first);
             return Err(self.here(error));
         }
         Ok(MemLocId::new(first))
@@ -185,6 +189,7 @@ impl Function {
         if !spec.reach.is_empty() {
             self.reaches.insert(id, spec.reach.clone());
         }
+        self.set_bank(id, spec.bank);
         Ok(())
     }
 
@@ -337,6 +342,20 @@ impl Function {
         match remote {
             Some(remote) => self.remotes.insert(id, remote),
             None => self.remotes.remove(&id),
+        };
+    }
+
+    /// The partition and bank of a location; a view's are its root's.
+    pub fn bank(&self, id: MemLocId) -> Bank {
+        let root = self.root(id).0;
+        self.banks.get(&root).copied().unwrap_or_default()
+    }
+
+    /// Says where in its memory a location lies.
+    pub(crate) fn set_bank(&mut self, id: MemLocId, bank: Bank) {
+        match bank == Bank::default() {
+            true => self.banks.remove(&id),
+            false => self.banks.insert(id, bank),
         };
     }
 
@@ -641,7 +660,7 @@ impl Function {
     }
 
     /// The copies marked as moving bytes onto themselves, ascending.
-    pub fn elided(&self) -> impl Iterator<Item = FlatIndex> + '_ {
+    pub fn elided(&self) -> impl ExactSizeIterator<Item = FlatIndex> {
         self.elided.iter().copied()
     }
 
@@ -692,6 +711,7 @@ fn check_spec(spec: &MemLocSpec<'_>, bytes: u64) -> Result<()> {
         && spec.address.is_none()
         && spec.remote.is_none()
         && spec.reach.is_empty()
+        && spec.bank == Bank::default()
         && spec.space == Space::Local
         && spec.memory == MemoryType::Dram;
     if spec.view.is_some() && !plain {

@@ -150,6 +150,16 @@ pub struct Remote {
     pub name: String,
 }
 
+/// Where in a banked memory a location lies: the first partition that it takes, and the bank. The
+/// allocator does not choose it and carries it along: members of a group have their owner's. // M5
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bank {
+    /// The first partition.
+    pub partition: u32,
+    /// The bank.
+    pub bank: u32,
+}
+
 /// What a host says of a new location. `..Default::default()` fills what it does not say.
 #[derive(Clone, Debug, Default)]
 pub struct MemLocSpec<'a> {
@@ -175,6 +185,8 @@ pub struct MemLocSpec<'a> {
     pub remote: Option<Remote>,
     /// The cores that reach it; empty means not said.
     pub reach: Vec<u32>,
+    /// Its partition and bank.
+    pub bank: Bank,
     /// Anything the host wants to find again.
     pub cookie: Option<u64>,
 }

@@ -18,7 +18,8 @@ pub use instruction::{
 };
 pub(crate) use memloc::closed_set;
 pub use memloc::{
-    Extent, MemLoc, MemLocSpec, MemoryType, Placed, Remote, Skipped, Space, Usage, UsageMask, View,
+    Bank, Extent, MemLoc, MemLocSpec, MemoryType, Placed, Remote, Skipped, Space, Usage, UsageMask,
+    View,
 };
 pub use program::{Extension, ExtensionSite, Module, Program};
 pub use segment::{Lives, Segment, overlap};

@@ -11,7 +11,7 @@ mod run;
 mod tests;
 
 pub use passes::{Pass, PipelineOptions};
-pub use run::{PassReport, PipelineReport};
+pub use run::{Outcome, PassReport, PipelineReport};
 
 use crate::control::Control;
 use crate::error::Result;
@@ -44,7 +44,22 @@ impl Pipeline {
         &self.passes
     }
 
-    /// Runs the passes over a program and writes what they decided into it, all or nothing.
+    /// Runs the passes over a program and writes what they decided into it, all or nothing:
+    /// [`Pipeline::decide`] and [`Outcome::store`] in one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Pipeline::decide`].
+    pub fn run(
+        &self,
+        program: &mut Program,
+        options: &Options,
+        control: &mut Control<'_>,
+    ) -> Result<PipelineReport> {
+        Ok(self.decide(program, options, control)?.store(program))
+    }
+
+    /// Runs the passes over a program and changes nothing in it.
     ///
     /// The result does not depend on the order of the program's modules but for the order in
     /// which it lists them. // X6
@@ -52,12 +67,12 @@ impl Pipeline {
     /// # Errors
     ///
     /// What a pass cannot do, in its words, after its name.
-    pub fn run(
+    pub fn decide(
         &self,
-        program: &mut Program,
+        program: &Program,
         options: &Options,
         control: &mut Control<'_>,
-    ) -> Result<PipelineReport> {
+    ) -> Result<Outcome> {
         run::run(&self.passes, &self.options, program, options, control)
     }
 }

@@ -82,6 +82,18 @@ impl Pass {
         }
     }
 
+    /// Whether it gives addresses.
+    pub fn places(self) -> bool {
+        matches!(
+            self,
+            Pass::ColoringAllocatorDram
+                | Pass::ColoringAllocatorDramPostLnk
+                | Pass::ColoringAllocatorDramShared
+                | Pass::ColoringAllocatorDramSharedPostLnk
+                | Pass::ColoringAllocatorDramDebug
+        )
+    }
+
     /// The pass with this name.
     pub fn from_name(name: &str) -> Option<Pass> {
         Pass::ALL.into_iter().find(|pass| pass.name() == name)

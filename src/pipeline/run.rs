@@ -1,4 +1,7 @@
 //! A run of the pipeline: what each pass does, and the one step that stores it. // X5, X6
+//!
+//! A run looks at the program and changes nothing; what it decides is a value. Storing that value
+//! cannot fail, so a host that keeps its program behind a lock holds the lock for the storing only.
 
 use std::time::Duration;
 
@@ -13,7 +16,7 @@ use crate::plan::{Dependence, Plan};
 use crate::planner::{Planning, Rotation};
 use crate::report::{self, HbmUsage, Pressure, Verdict};
 use crate::shared::lnc_split;
-use crate::verify::{Violation, verify};
+use crate::verify::{Violation, verify_shared};
 
 /// What a pass did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +25,12 @@ pub struct PassReport {
     pub pass: Pass,
     /// How long it took by the host's clock, verification excluded; zero without a clock.
     pub took: Duration,
+    /// The plan so far was verified after it, and nothing was wrong. Before the first allocator
+    /// there is nothing to verify.
+    pub verified: bool,
+    /// What a person should know: candidates that nothing has placed, conflicts between cores, a
+    /// budget that is exceeded while its check is off.
+    pub notes: Vec<String>,
 }
 
 /// What a run did.
@@ -39,19 +48,61 @@ pub struct PipelineReport {
     pub copies_elided: u64,
     /// What the rotation did, if it ran: re-use edges before and after, bytes spent.
     pub rotation: Option<Rotation>,
-    /// What a person should know and the plan's notes do not say: candidates that nothing has
-    /// placed, conflicts between cores, a budget that is exceeded while its check is off.
-    pub warnings: Vec<String>,
 }
 
-/// Runs passes over a program; stores at the end.
+impl PipelineReport {
+    /// The notes of all passes, in the order in which they ran.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        let notes = self.passes.iter().flat_map(|pass| &pass.notes);
+        notes.map(String::as_str)
+    }
+}
+
+/// What a run has decided and not stored yet.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What the passes did.
+    pub report: PipelineReport,
+    /// The program that the first pass made of it. // M9
+    split: Option<Program>,
+    /// By module and function.
+    elided: Vec<Vec<Vec<FlatIndex>>>,
+}
+
+impl Outcome {
+    /// Writes addresses and elided copies into the program that was looked at; what earlier runs
+    /// placed is forgotten. Cannot fail.
+    ///
+    /// # Panics
+    ///
+    /// If it is not the program that was looked at.
+    pub fn store(self, program: &mut Program) -> PipelineReport {
+        if let Some(split) = self.split {
+            *program = split;
+        }
+        for m in 0..program.modules().len() {
+            for f in 0..program.modules()[m].functions().len() {
+                program.module_mut(m).function_mut(f).clear_placement();
+            }
+        }
+        crate::planner::apply(&self.report.plan, program);
+        for (m, functions) in self.elided.into_iter().enumerate() {
+            for (f, copies) in functions.into_iter().enumerate() {
+                program.module_mut(m).function_mut(f).set_elided(copies);
+            }
+        }
+        self.report
+    }
+}
+
+/// Runs passes over a program; stores nothing.
 pub(super) fn run(
     passes: &[Pass],
     choices: &PipelineOptions,
-    program: &mut Program,
+    program: &Program,
     options: &Options,
     control: &mut Control<'_>,
-) -> Result<PipelineReport> {
+) -> Result<Outcome> {
     let split = match passes.contains(&Pass::LncSplitter) {
         true => Some(lnc_split(program, choices.cores).map_err(|e| e.in_pass(Pass::LncSplitter))?),
         false => None,
@@ -64,6 +115,7 @@ pub(super) fn run(
         edges: Edges::none(source),
         elided: Vec::new(),
         report: PipelineReport::default(),
+        notes: Vec::new(),
     };
     for (done, &pass) in passes.iter().enumerate() {
         control.report(Progress {
@@ -78,10 +130,18 @@ pub(super) fn run(
         let start = clock(control);
         run.pass(pass, control).map_err(|e| e.in_pass(pass))?;
         let took = clock(control).saturating_sub(start);
-        run.report.passes.push(PassReport { pass, took });
-        if choices.verify_each {
-            run.verify_after(pass).map_err(|e| e.in_pass(pass))?;
+        let placed = passes[..=done].iter().any(|pass| pass.places());
+        let verified = (choices.verify_each && placed) || pass == Pass::LncVerifier;
+        if verified && pass != Pass::LncVerifier {
+            refuse(&run.violations(control).1).map_err(|e| e.in_pass(pass))?;
         }
+        let notes = std::mem::take(&mut run.notes);
+        run.report.passes.push(PassReport {
+            pass,
+            took,
+            verified,
+            notes,
+        });
     }
     let Run {
         planning,
@@ -98,26 +158,11 @@ pub(super) fn run(
         .flatten()
         .map(|copies| copies.len() as u64)
         .sum();
-    if let Some(split) = split {
-        *program = split;
-    }
-    store(program, &report.plan, elided);
-    Ok(report)
-}
-
-/// Writes addresses and elided copies; cannot fail.
-fn store(program: &mut Program, plan: &Plan, elided: Vec<Vec<Vec<FlatIndex>>>) {
-    for m in 0..program.modules().len() {
-        for f in 0..program.modules()[m].functions().len() {
-            program.module_mut(m).function_mut(f).clear_placement();
-        }
-    }
-    crate::planner::apply(plan, program);
-    for (m, functions) in elided.into_iter().enumerate() {
-        for (f, copies) in functions.into_iter().enumerate() {
-            program.module_mut(m).function_mut(f).set_elided(copies);
-        }
-    }
+    Ok(Outcome {
+        report,
+        split,
+        elided,
+    })
 }
 
 /// The edges of every function, by module and function.
@@ -165,6 +210,8 @@ struct Run<'a> {
     edges: Edges,
     elided: Vec<Vec<Vec<FlatIndex>>>,
     report: PipelineReport,
+    /// Those of the pass that runs.
+    notes: Vec<String>,
 }
 
 impl Run<'_> {
@@ -206,7 +253,7 @@ impl Run<'_> {
                 self.order()?;
                 self.races(control)?;
             }
-            Pass::LncVerifier => self.verify_cores()?,
+            Pass::LncVerifier => self.verify_cores(control)?,
             Pass::HbmUsage => self.hbm_usage()?,
             Pass::ColoringAllocatorDramDebug => {
                 for m in modules {
@@ -259,43 +306,25 @@ impl Run<'_> {
         let sentences = races
             .into_iter()
             .map(|(name, race)| format!("{name}: {race}"));
-        self.report.warnings.extend(sentences);
+        self.notes.extend(sentences);
         Ok(())
     }
 
     /// The final placement is one that all cores agree on; what nothing has placed is reported.
-    fn verify_cores(&mut self) -> Result<()> {
-        let (unplaced, wrong) = self.violations();
+    fn verify_cores(&mut self, control: &Control<'_>) -> Result<()> {
+        let (unplaced, wrong) = self.violations(control);
         let sentence = |v: Violation| format!("{}: {}", v.locations.join(", "), v.message);
-        self.report
-            .warnings
-            .extend(unplaced.into_iter().map(sentence));
+        self.notes.extend(unplaced.into_iter().map(sentence));
         refuse(&wrong)
     }
 
-    fn verify_after(&mut self, pass: Pass) -> Result<()> {
-        // Nothing has an address before an allocator has run.
-        let placed = self.report.passes.iter().any(|report| {
-            matches!(
-                report.pass,
-                Pass::ColoringAllocatorDram
-                    | Pass::ColoringAllocatorDramPostLnk
-                    | Pass::ColoringAllocatorDramShared
-                    | Pass::ColoringAllocatorDramSharedPostLnk
-                    | Pass::ColoringAllocatorDramDebug
-            )
-        });
-        if !placed || pass == Pass::LncVerifier {
-            return Ok(());
-        }
-        refuse(&self.violations().1)
-    }
-
     /// What the verifier says of the plan so far: first what is only not placed yet.
-    fn violations(&self) -> (Vec<Violation>, Vec<Violation>) {
+    fn violations(&self, control: &Control<'_>) -> (Vec<Violation>, Vec<Violation>) {
         let plan = self.planning.assemble();
         let pending = |v: &Violation| v.kind == "unplaced";
-        verify(self.source, &plan).into_iter().partition(pending)
+        verify_shared(self.source, &plan, control.shared)
+            .into_iter()
+            .partition(pending)
     }
 
     fn hbm_usage(&mut self) -> Result<()> {
@@ -310,9 +339,7 @@ impl Run<'_> {
                     } else {
                         ""
                     };
-                    self.report
-                        .warnings
-                        .push(format!("{much}over the limit: {usage}"));
+                    self.notes.push(format!("{much}over the limit: {usage}"));
                 }
                 Verdict::Slightly | Verdict::Over => {
                     let error = Error::from(Fault::OverBudget(Box::new(usage.clone())));

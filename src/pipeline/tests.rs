@@ -162,8 +162,12 @@ fn without_an_allocator_the_verifier_reports_what_has_no_address() {
         ..PipelineOptions::default()
     };
     let report = run(&mut turns(2), &choices, &Options::default());
-    assert_eq!(report.warnings.len(), 2, "{:?}", report.warnings);
-    assert!(report.warnings[0].contains("t0"), "{:?}", report.warnings);
+    assert_eq!(report.notes().count(), 2, "{:?}", report.passes);
+    assert!(
+        report.notes().any(|n| n.contains("t0")),
+        "{:?}",
+        report.passes
+    );
 }
 
 #[test]
@@ -238,8 +242,84 @@ fn one_module_becomes_one_per_core_with_one_address() {
     assert!((1..4).all(|m| address(m) == address(0) && address(0).is_some()));
     // Every core writes the whole buffer in one epoch: the program's race.
     assert!(
-        report.warnings.iter().any(|w| w.contains('s')),
+        report.notes().any(|w| w.contains('s')),
         "{:?}",
-        report.warnings
+        report.passes
     );
+}
+
+#[test]
+fn a_core_that_needs_too_much_is_a_note_where_the_check_is_off() {
+    let tight = Options {
+        capacity: Some(8192),
+        ..Options::default()
+    };
+    for (extra_bytes, says) in [
+        (4096, None),
+        (4500, Some("slightly over")),
+        (8192, Some("over")),
+    ] {
+        let choices = PipelineOptions {
+            disable_hbm_usage_check: true,
+            extra_bytes,
+            ..PipelineOptions::default()
+        };
+        let report = run(&mut turns(2), &choices, &tight);
+        let of_pass = |pass: &&PassReport| pass.pass == Pass::HbmUsage;
+        let notes = &report.passes.iter().find(of_pass).expect("it ran").notes;
+        assert_eq!(notes.len(), usize::from(says.is_some()), "{notes:?}");
+        if let Some(says) = says {
+            assert!(notes[0].starts_with(says), "{notes:?}");
+        }
+    }
+}
+
+#[test]
+fn modules_in_another_order_get_the_same_addresses_and_edges() {
+    let choices = PipelineOptions {
+        dram_rotation: true,
+        ..PipelineOptions::default()
+    };
+    testing::for_each_seed(0..150, |u| {
+        let mut program = testing::program(u, &Shape::many_cores())?;
+        let mut turned = Program::new(&program.name);
+        for module in program.modules().iter().rev() {
+            turned.add_module(module.clone()).expect("the same modules");
+        }
+        let straight = run(&mut program, &choices, &Options::default());
+        let reversed = run(&mut turned, &choices, &Options::default());
+        for module in program.modules() {
+            let twin = turned.modules().iter().find(|m| m.core() == module.core());
+            assert_eq!(Some(module), twin, "addresses, marks, elided copies");
+        }
+        let sorted = |report: &PipelineReport| {
+            let mut edges = report
+                .plan
+                .dependences
+                .clone()
+                .expect("they were asked for");
+            edges.sort();
+            edges
+        };
+        assert_eq!(sorted(&straight), sorted(&reversed));
+        assert_eq!(straight.plan.digest, reversed.plan.digest);
+        assert_eq!(straight.usage, reversed.usage);
+        assert_eq!(straight.pressure, reversed.pressure);
+        Ok(())
+    });
+}
+
+#[test]
+fn passes_say_whether_they_were_verified() {
+    for verify_each in [false, true] {
+        let choices = PipelineOptions {
+            verify_each,
+            ..PipelineOptions::default()
+        };
+        let report = run(&mut turns(2), &choices, &Options::default());
+        for pass in report.passes {
+            let want = verify_each || pass.pass == Pass::LncVerifier;
+            assert_eq!(pass.verified, want, "{}", pass.pass);
+        }
+    }
 }

@@ -8,7 +8,7 @@ use super::frame::rounded;
 use super::joint::JointRun;
 use super::private::SpaceRun;
 use super::runtime_page::add_cost;
-use crate::ir::{Function, MemLocId, MemoryType, Skipped, Space, Usage};
+use crate::ir::{Function, MemLocId, MemoryType, Module, Skipped, Space, Usage};
 use crate::plan::{
     FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
 };
@@ -70,7 +70,7 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
         Status::Feasible
     };
     plan.digest = shared_digest(planning);
-    plan.metrics = metrics(&plan, raw_bytes);
+    plan.metrics = metrics(&plan, |_, _| true, raw_bytes);
     let agreements = agreements(planning);
     plan.notes
         .extend(agreements.iter().filter_map(Agreement::note));
@@ -138,22 +138,53 @@ fn agreements(planning: &Planning<'_>) -> Vec<Agreement> {
     placed
 }
 
-/// The metrics by name; the first two are 31 and 32 of the numbered ones. // X5
-fn metrics(plan: &Plan, raw_bytes: u64) -> BTreeMap<String, u64> {
+/// The figures of one space of one module of a plan, by name. // X5
+pub(crate) fn space_metrics(
+    plan: &Plan,
+    position: usize,
+    module: &Module,
+    space: Space,
+) -> BTreeMap<String, u64> {
+    let planned = &plan.modules[position];
+    let functions = planned.functions.iter().zip(module.functions());
+    let locs = functions.flat_map(|(planned, f)| planned.memlocs.iter().zip(f.memlocs()));
+    let placed = locs.filter(|(planned, loc)| {
+        let follows = (planned.owner.as_ref()).is_some_and(|o| o.core != module.core());
+        let here = planned.space == space && planned.address.is_some() && !follows;
+        here && loc.is_candidate(plan.options.usage_mask)
+    });
+    let raw_bytes = placed.fold(0u64, |sum, (_, loc)| sum.saturating_add(loc.bytes));
+    let core = Some(module.core());
+    let here = |of: Space, owner: Option<u32>| of == space && (owner.is_none() || owner == core);
+    metrics(plan, here, raw_bytes)
+}
+
+/// The metrics by name, of the spaces and cores that `of` picks; the first two are 31 and 32 of
+/// the numbered ones. // X5
+fn metrics(
+    plan: &Plan,
+    of: impl Fn(Space, Option<u32>) -> bool,
+    raw_bytes: u64,
+) -> BTreeMap<String, u64> {
+    let spaces = || plan.spaces.iter().filter(|s| of(s.space, s.core));
     let frames = || {
-        plan.modules
-            .iter()
-            .flat_map(|m| &m.functions)
-            .flat_map(|f| &f.spaces)
+        let functions = plan.modules.iter().flat_map(|m| {
+            let core = Some(m.core);
+            m.functions.iter().map(move |f| (core, f))
+        });
+        functions
+            .flat_map(|(core, f)| f.spaces.iter().map(move |s| (core, s)))
+            .filter(|&(core, s)| of(s.space, core))
+            .map(|(_, s)| s)
     };
     let regions = || frames().filter_map(|s| s.cc);
     BTreeMap::from([
-        (
-            "reserved_space".to_owned(),
-            plan.spaces.iter().map(|s| s.floor).sum(),
-        ),
+        ("reserved_space".to_owned(), spaces().map(|s| s.floor).sum()),
         ("raw_bytes_placed".to_owned(), raw_bytes),
-        ("hwm".to_owned(), plan.peak),
+        (
+            "hwm".to_owned(),
+            spaces().map(|s| s.peak).max().unwrap_or(0),
+        ),
         (
             "real_cc_buffer_size".to_owned(),
             regions().map(|cc| cc.real).max().unwrap_or(0),

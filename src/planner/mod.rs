@@ -33,12 +33,15 @@ mod tests;
 #[cfg(test)]
 mod unified_tests;
 
+use std::collections::BTreeMap;
+
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ir::{Module, Placed, Program, Space};
 use crate::options::Options;
 use crate::plan::{ModulePlan, Plan};
 use crate::shared;
+pub(crate) use assemble::space_metrics;
 use attempts::Attempt;
 pub(crate) use calls::CallGraph;
 use joint::JointRun;
@@ -75,6 +78,8 @@ pub(crate) struct Planning<'a> {
     debug: Vec<Option<SpaceRun>>,
     /// Followers have their owners' addresses. // M5
     synced: bool,
+    /// The other spaces stay as earlier runs have stored them.
+    beside_stored: bool,
 }
 
 impl<'a> Planning<'a> {
@@ -94,6 +99,7 @@ impl<'a> Planning<'a> {
             shared: None,
             debug: none(),
             synced: false,
+            beside_stored: false,
         })
     }
 
@@ -169,6 +175,22 @@ impl<'a> Planning<'a> {
             .map_err(|e| e.on_core(self.scene.modules[m].core()))
     }
 
+    /// How far earlier runs reach in a space of a core, by what they have stored there.
+    fn stored_extent(&self, m: usize, space: Space) -> u64 {
+        let modules = self.scene.modules;
+        let seen = match space {
+            Space::Shared => modules,
+            Space::Local | Space::Debug => &modules[m..=m],
+        };
+        let locs = (seen.iter().flat_map(|m| m.functions())).flat_map(|f| f.memlocs());
+        let ends = locs.filter(|loc| !loc.is_view()).filter_map(|loc| {
+            let placed = loc.placed().filter(|p| p.space == space)?;
+            let bytes = frame::rounded(loc.bytes, self.scene.options).unwrap_or(loc.bytes);
+            Some(placed.address?.saturating_add(bytes))
+        });
+        ends.max().unwrap_or(0)
+    }
+
     /// The bytes of a core that the spaces before `space` leave; `None`: no limit. // G1
     fn left(&self, m: usize, space: Space) -> Result<Option<u64>> {
         let Some(capacity) = self.scene.options.core_capacity() else {
@@ -186,6 +208,11 @@ impl<'a> Planning<'a> {
                 .map_or_else(|| pins(Space::Shared), JointRun::extent)
         };
         let taken = match space {
+            _ if self.beside_stored => (Space::ALL.iter())
+                .filter(|&&other| other != space)
+                .fold(0u64, |sum, &other| {
+                    sum.saturating_add(pins(other).max(self.stored_extent(m, other)))
+                }),
             Space::Local => 0,
             Space::Shared if self.scene.is_unified() => 0,
             Space::Shared => local(),
@@ -208,6 +235,48 @@ impl<'a> Planning<'a> {
             Error::invalid("capacity", reason).on_core(self.scene.modules[m].core())
         })
     }
+}
+
+/// Plans one space of modules that need not be of one program, and of which no two are of one core;
+/// changes nothing: private mode on each for `local` and `debug`, shared mode over all of them for
+/// `shared`. // M3
+///
+/// What the modules link to must be among them. The other spaces have no addresses in the plan and
+/// stay as they are; a core's capacity is what they leave of it. [`apply_space`] writes what the
+/// plan holds, followers of a group get their owner's address by
+/// [`crate::shared::sync_shared_allocations`].
+///
+/// # Errors
+///
+/// As for [`plan`].
+pub fn plan_space(
+    modules: &[Module],
+    space: Space,
+    options: &Options,
+    control: &mut Control<'_>,
+) -> Result<Plan> {
+    let mut planning = Planning::new(modules, options, control)?;
+    planning.beside_stored = true;
+    for m in 0..modules.len() {
+        match space {
+            Space::Local => planning.place_local(m, control)?,
+            Space::Debug => planning.place_debug(m, control)?,
+            Space::Shared => {}
+        }
+    }
+    if space == Space::Shared {
+        planning.place_shared(control)?;
+    }
+    Ok(planning.assemble())
+}
+
+/// Writes one space of a plan into the module at a position of it.
+///
+/// # Panics
+///
+/// If the plan is not of this module, location by location.
+pub fn apply_space(plan: &Plan, position: usize, module: &mut Module, space: Space) {
+    assign(&plan.modules[position], module, space);
 }
 
 /// Private mode on one module of a program: plans its `local` space; changes nothing. What the
@@ -246,11 +315,7 @@ pub fn plan_module(
 ///
 /// If the plan is not of this program, location by location.
 pub fn apply_module(plan: &Plan, module: usize, program: &mut Program) {
-    assign(
-        &plan.modules[module],
-        program.module_mut(module),
-        Space::Local,
-    );
+    apply_space(plan, module, program.module_mut(module), Space::Local);
 }
 
 /// Writes a plan's addresses into the program it was made for. // M2
@@ -268,6 +333,35 @@ pub fn apply(plan: &Plan, program: &mut Program) {
         for &space in Space::ALL {
             assign(planned, program.module_mut(m), space);
         }
+    }
+    share_banks(plan, program);
+}
+
+/// Gives followers their owners' partitions and banks, as sync does. // M5
+fn share_banks(plan: &Plan, program: &mut Program) {
+    let by_core: BTreeMap<u32, usize> = (program.modules().iter().enumerate())
+        .map(|(m, module)| (module.core(), m))
+        .collect();
+    let mut writes = Vec::new();
+    for (m, module) in program.modules().iter().enumerate() {
+        for (f, function) in module.functions().iter().enumerate() {
+            let planned = &plan.modules[m].functions[f].memlocs;
+            for (id, planned) in function.memloc_ids().zip(planned) {
+                let Some(owner) = planned.owner.as_ref().filter(|o| o.core != module.core()) else {
+                    continue;
+                };
+                let there = by_core.get(&owner.core).map(|&o| &program.modules()[o]);
+                let there =
+                    there.and_then(|o| Some(&o.functions()[o.find_function(function.name())?]));
+                let bank = there.and_then(|f| Some(f.bank(f.find_memloc(&owner.name)?)));
+                if let Some(bank) = bank.filter(|&bank| bank != function.bank(id)) {
+                    writes.push((m, f, function.root(id).0, bank));
+                }
+            }
+        }
+    }
+    for (m, f, id, bank) in writes {
+        program.module_mut(m).function_mut(f).set_bank(id, bank);
     }
 }
 

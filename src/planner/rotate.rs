@@ -34,6 +34,20 @@ pub struct Rotation {
     pub moved: u64,
 }
 
+impl Rotation {
+    /// Re-use edges removed per MiB spent, rounded down; `u64::MAX` if some were removed for
+    /// nothing.
+    pub fn edges_removed_per_mib(&self) -> u64 {
+        let removed = self.edges_before.saturating_sub(self.edges_after);
+        let scaled = u128::from(removed) << 20;
+        match (removed, self.bytes_spent) {
+            (0, _) => 0,
+            (_, 0) => u64::MAX,
+            (_, bytes) => u64::try_from(scaled / u128::from(bytes)).unwrap_or(u64::MAX),
+        }
+    }
+}
+
 impl Planning<'_> {
     /// Rotates every function's local space within `gib` GiB above its floor; -1: within what was
     /// used before.

@@ -5,7 +5,7 @@
 //! worst. Shared bytes count once on the device, whoever looks. Only the plan's own lives and
 //! final spaces are read, so the figures are those of the plan and not of another analysis.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::{Add, Sub};
 
@@ -143,8 +143,7 @@ pub struct CorePressure {
 pub struct Pressure {
     /// By core, ascending.
     pub cores: Vec<CorePressure>,
-    /// The sum of the cores' peaks, with shared bytes once: the most that any core shares at its
-    /// peak.
+    /// The sum of the cores' peaks, with every group that is live at one of them once. // M8
     pub device: LiveSize,
 }
 
@@ -154,27 +153,52 @@ pub struct Pressure {
 ///
 /// If the plan is not of this program.
 pub fn pressure(program: &Program, plan: &Plan, extra: u64) -> Pressure {
-    let mut cores: Vec<CorePressure> = program
-        .modules()
-        .iter()
-        .zip(&plan.modules)
-        .map(|(module, planned)| {
-            let copies = private_copies(plan, module.core());
-            core_pressure(module, planned, (extra, copies))
-        })
-        .collect();
-    cores.sort_compact_by(|a, b| a.core.cmp(&b.core));
+    let mut cores = Vec::new();
+    let mut shared = BTreeMap::new();
+    for (module, planned) in program.modules().iter().zip(&plan.modules) {
+        let worst = WorstMoments::of(module, planned);
+        let core = core_pressure(
+            module,
+            planned,
+            &worst,
+            (extra, private_copies(plan, module.core())),
+        );
+        if let Some(entry) = module.find_function(&core.function) {
+            worst.shared_under(module, planned, (entry, core.index), &mut shared);
+        }
+        always_shared(module, planned, &mut shared);
+        cores.push(core);
+    }
+    cores.sort_compact_by(|a: &CorePressure, b| a.core.cmp(&b.core));
     let mut device = LiveSize::default();
     for core in &cores {
         device = device + core.peak.without_shared();
     }
-    let shared = cores
-        .iter()
-        .map(|core| core.peak.of(Category::Shared))
-        .max()
-        .unwrap_or(0);
-    device.put(Category::Shared, shared);
+    for bytes in shared.into_values() {
+        device.put(Category::Shared, bytes);
+    }
     Pressure { cores, device }
+}
+
+/// Bytes by group: the function's name, the owner's core and name.
+type SharedBytes<'a> = BTreeMap<(&'a str, u32, &'a str), u64>;
+
+fn share<'a>(function: &'a Function, loc: &'a MemLocPlan, bytes: u64, into: &mut SharedBytes<'a>) {
+    let owner = loc.owner.as_ref().filter(|_| loc.shared);
+    if let Some(owner) = owner {
+        into.insert((function.name(), owner.core, &owner.name), bytes);
+    }
+}
+
+/// The groups that a module holds whatever runs.
+fn always_shared<'a>(module: &'a Module, planned: &'a ModulePlan, into: &mut SharedBytes<'a>) {
+    for (function, planned) in module.functions().iter().zip(&planned.functions) {
+        for (id, loc) in roots(function, planned) {
+            if is_always_held(function, id) {
+                share(function, loc, loc.bytes, into);
+            }
+        }
+    }
 }
 
 /// What one function's own frame holds at each instruction: neither what its module always holds
@@ -209,12 +233,10 @@ pub fn frame_profile(function: &Function, planned: &FunctionPlan) -> Vec<LiveSiz
 fn core_pressure(
     module: &Module,
     planned: &ModulePlan,
+    worst: &WorstMoments,
     (extra, copies): (u64, u64),
 ) -> CorePressure {
-    let mut always = always_held(module, planned);
-    always.put(Category::Extra, extra);
-    always.put(Category::Copies, copies);
-    let worst = WorstMoments::of(module, planned);
+    let always = idle(module, planned, (extra, copies));
     let entry = worst
         .entries
         .iter()
@@ -228,9 +250,40 @@ fn core_pressure(
     }
 }
 
+/// What a core holds at each instruction of a function that nothing calls, callees included as
+/// their worst; of a callee, what it adds to what its callers hold. `extra` is what
+/// is added to each: the host's bytes and [`private_copies`].
+///
+/// # Panics
+///
+/// If the plan is not of this module.
+pub fn core_profile(
+    module: &Module,
+    planned: &ModulePlan,
+    function: usize,
+    extra: (u64, u64),
+) -> Vec<LiveSize> {
+    let always = idle(module, planned, extra);
+    let worst = WorstMoments::of(module, planned);
+    let moments = worst.moments(
+        &module.functions()[function],
+        &planned.functions[function],
+        &worst.callees[function],
+    );
+    moments.map(|live| always + live).collect()
+}
+
+/// What a core holds while nothing of it runs.
+pub(super) fn idle(module: &Module, planned: &ModulePlan, (extra, copies): (u64, u64)) -> LiveSize {
+    let mut held = always_held(module, planned);
+    held.put(Category::Extra, extra);
+    held.put(Category::Copies, copies);
+    held
+}
+
 /// The bytes of the copies that a core holds, all the time, for what straddles a page of the
 /// runtime. They have no addresses in a space. // P7
-pub(super) fn private_copies(plan: &Plan, core: u32) -> u64 {
+pub fn private_copies(plan: &Plan, core: u32) -> u64 {
     let straddlers = plan.straddlers.iter().flatten();
     let here = straddlers.filter(|straddler| straddler.core == core);
     here.fold(0, |sum, straddler| sum.saturating_add(straddler.bytes))
@@ -276,7 +329,7 @@ fn roots<'a>(
 
 /// Whether a location takes memory for the whole run: what callers own, and what is pinned that
 /// is no candidate.
-fn is_always_held(function: &Function, id: MemLocId) -> bool {
+pub(super) fn is_always_held(function: &Function, id: MemLocId) -> bool {
     let loc = function.memloc(id);
     let owned = !matches!(loc.usage, Usage::Internal | Usage::Collective);
     owned
@@ -298,6 +351,8 @@ fn category(function: &Function, id: MemLocId, planned: &MemLocPlan) -> Category
 /// The worst instruction of each function, with what its callees hold under it.
 struct WorstMoments {
     peak: Vec<(LiveSize, u32)>,
+    /// By function: the calls with their callees.
+    callees: Vec<OrderedMap<u32, usize>>,
     /// Functions that nothing calls.
     entries: Vec<usize>,
 }
@@ -324,6 +379,7 @@ impl WorstMoments {
         }
         let mut moments = WorstMoments {
             peak: vec![Default::default(); functions.len()],
+            callees: Vec::new(),
             entries: (0..functions.len()).filter(|&f| !called[f]).collect(),
         };
         // Callees first; a plan exists, so there is no recursion. // L7
@@ -344,6 +400,7 @@ impl WorstMoments {
                 }
             }
         }
+        moments.callees = callees;
         moments
     }
 
@@ -353,19 +410,51 @@ impl WorstMoments {
         planned: &FunctionPlan,
         callees: &OrderedMap<u32, usize>,
     ) -> (LiveSize, u32) {
-        let moments = frame_profile(function, planned)
-            .into_iter()
-            .enumerate()
-            .map(|(t, own)| {
-                let t = FlatIndex::new(t).0;
-                let under = callees
-                    .get(&t)
-                    .map_or_else(LiveSize::default, |&f| self.peak[f].0);
-                (own + under, t)
-            });
+        let moments = self.moments(function, planned, callees);
+        let moments = moments.enumerate().map(|(t, size)| (size, t as u32));
         // The first of equals.
         moments
             .max_by_key(|(size, t)| (size.total(), std::cmp::Reverse(*t)))
             .unwrap_or_default()
+    }
+
+    /// What a function holds at each instruction, with what its callees hold under it.
+    fn moments(
+        &self,
+        function: &Function,
+        planned: &FunctionPlan,
+        callees: &OrderedMap<u32, usize>,
+    ) -> impl Iterator<Item = LiveSize> {
+        let own = frame_profile(function, planned).into_iter().enumerate();
+        own.map(|(t, own)| {
+            let callee = callees.get(&FlatIndex::new(t).0);
+            own + callee.map_or_else(LiveSize::default, |&f| self.peak[f].0)
+        })
+    }
+
+    /// The groups that are live at an instruction, and under a call at the callee's worst.
+    fn shared_under<'a>(
+        &self,
+        module: &'a Module,
+        planned: &'a ModulePlan,
+        (mut f, mut t): (usize, u32),
+        into: &mut SharedBytes<'a>,
+    ) {
+        loop {
+            let function = &module.functions()[f];
+            for (_, loc) in roots(function, &planned.functions[f]) {
+                if loc
+                    .segments
+                    .iter()
+                    .any(|&(first, last)| first <= t && t <= last)
+                {
+                    share(function, loc, loc.aligned, into);
+                }
+            }
+            let Some(&callee) = self.callees[f].get(&t) else {
+                return;
+            };
+            (f, t) = (callee, self.peak[callee].1);
+        }
     }
 }

@@ -5,14 +5,13 @@
 //! A group lives or dies as a whole: touched by no core it is skipped, by one it becomes that
 //! core's own, by more it is one buffer with one address.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::ir::{
     FlatIndex, Function, MemLoc, MemLocId, MemoryType, Module, Space, Usage, UsageMask,
 };
-use crate::ordered_map::OrderedMap;
-use crate::sorting::CompactSort as _;
 
 /// A location by position: module, function, id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,7 +67,7 @@ pub struct Groups {
     pub all: Vec<Group>,
     /// Choices that a person should know of.
     pub notes: Vec<String>,
-    of_member: OrderedMap<Member, usize>,
+    of_member: Numbers,
 }
 
 /// Says of a root whether the host wants it shared although it does not say so itself. // M1
@@ -86,33 +85,47 @@ impl Groups {
         candidates: UsageMask,
         predicate: Option<Predicate<'_>>,
     ) -> Result<Groups> {
-        let members = shared_roots(modules, predicate);
-        let mut sets = Sets::new(&members);
-        link(modules, &members, predicate, &mut sets)?;
+        let modules: Vec<&Module> = modules.iter().collect();
+        Groups::among(&modules, candidates, predicate)
+    }
+
+    /// The groups of modules that may belong to different programs, as for [`Groups::of`].
+    pub fn among(
+        modules: &[&Module],
+        candidates: UsageMask,
+        predicate: Option<Predicate<'_>>,
+    ) -> Result<Groups> {
+        one_module_per_core(modules)?;
+        let roots = SharedRoots::of(modules, predicate);
+        let sets = roots.join(modules)?;
         let mut groups = Groups::default();
-        let facts = facts(modules, &members);
-        for set in sets.into_sets() {
-            let (group, note) = group(modules, candidates, &facts, set)?;
+        let facts = facts(modules, &roots.members);
+        for set in sets {
+            let (group, note) = group(modules, candidates, &roots, &facts, set)?;
             groups.notes.extend(note);
             groups.all.push(group);
         }
         let key = |g: &Group| {
             let (module, function) = home(modules, g.owner);
-            let name = function.memloc_name(g.owner.loc);
-            (module.core(), function.name(), name)
+            (
+                module.core(),
+                function.name().to_owned(),
+                function.memloc_name(g.owner.loc).to_owned(),
+            )
         };
-        groups.all.sort_compact_by(|a, b| key(a).cmp(&key(b)));
+        groups.all.sort_by_cached_key(key);
+        groups.of_member = roots.numbers;
         for (i, group) in groups.all.iter().enumerate() {
-            groups
-                .of_member
-                .extend(group.members.iter().map(|&member| (member, i)));
+            for &member in &group.members {
+                groups.of_member.set(member, i as u32);
+            }
         }
         Ok(groups)
     }
 
     /// The position in `all` of a root's group, if it has one.
     pub fn position(&self, member: Member) -> Option<usize> {
-        self.of_member.get(&member).copied()
+        self.of_member.get(member)
     }
 
     /// The group of a root, if it has one.
@@ -138,124 +151,222 @@ impl Groups {
     }
 }
 
-/// The module and the function of a member.
-pub(crate) fn home(modules: &[Module], member: Member) -> (&Module, &Function) {
-    let module = &modules[member.module as usize];
-    (module, &module.functions()[member.function as usize])
-}
-
-fn loc_of(modules: &[Module], member: Member) -> &MemLoc {
-    home(modules, member).1.memloc(member.loc)
-}
-
-/// Every root that is shared, linked, or the target of a link; ascending.
-fn shared_roots(modules: &[Module], predicate: Option<Predicate<'_>>) -> Vec<Member> {
-    let mut members = Vec::new();
-    for (m, module) in modules.iter().enumerate() {
-        for (f, function) in module.functions().iter().enumerate() {
-            for loc in function.memloc_ids() {
-                let declared = function.memloc(loc);
-                if declared.is_view() || declared.memory != MemoryType::Dram {
-                    continue;
-                }
-                let shared = declared.space == Space::Shared
-                    || function.remote(loc).is_some()
-                    || predicate.is_some_and(|wants| wants(module, function, loc));
-                if shared {
-                    members.push(Member {
-                        module: m as u32,
-                        function: f as u32,
-                        loc,
-                    });
-                    if let Some(target) = target(modules, function, loc) {
-                        members.push(target);
-                    }
-                }
-            }
+/// Modules of different programs may claim one core; within a program they cannot. // M5
+fn one_module_per_core(modules: &[&Module]) -> Result<()> {
+    let mut by_core: Vec<&Module> = modules.to_vec();
+    by_core.sort_by_key(|module| module.core());
+    for pair in by_core.windows(2) {
+        let (a, b) = (pair[0], pair[1]);
+        if a.core() == b.core() {
+            let reason = format!("{:?} and {:?} are of one core", a.name(), b.name());
+            return Err(Error::invalid("modules", reason).on_core(b.core()));
         }
-    }
-    members.sort_compact_by_key(|m| (m.module, m.function, m.loc));
-    members.dedup();
-    members
-}
-
-/// What a link points at, if it exists.
-fn target(modules: &[Module], function: &Function, loc: MemLocId) -> Option<Member> {
-    let remote = function.remote(loc)?;
-    let m = modules
-        .iter()
-        .position(|module| module.core() == remote.core)?;
-    let f = modules[m].find_function(function.name())?;
-    let loc = modules[m].functions()[f].find_memloc(&remote.name)?;
-    Some(Member {
-        module: m as u32,
-        function: f as u32,
-        loc,
-    })
-}
-
-/// Joins what the links and the names join.
-fn link(
-    modules: &[Module],
-    members: &[Member],
-    predicate: Option<Predicate<'_>>,
-    sets: &mut Sets,
-) -> Result<()> {
-    let mut named: BTreeMap<(&str, &str), Member> = BTreeMap::new();
-    for &member in members {
-        let function = home(modules, member).1;
-        let Some(remote) = function.remote(member.loc) else {
-            let name = function.memloc_name(member.loc);
-            let module = home(modules, member).0;
-            let shared = function.memloc(member.loc).space == Space::Shared
-                || predicate.is_some_and(|wants| wants(module, function, member.loc));
-            if shared && !name.is_empty() {
-                let first = *named.entry((function.name(), name)).or_insert(member);
-                sets.join(first, member);
-            }
-            continue;
-        };
-        let other = target(modules, function, member.loc).ok_or_else(|| {
-            let there = modules.iter().find(|m| m.core() == remote.core);
-            let what = match there {
-                None => format!("core {} does not exist", remote.core),
-                Some(m) if m.find_function(function.name()).is_none() => {
-                    format!("core {} has no function {}", remote.core, function.name())
-                }
-                Some(_) => format!("core {} has no location {:?}", remote.core, remote.name),
-            };
-            let reason = format!(
-                "its target {:?} on core {}: {what}",
-                remote.name, remote.core
-            );
-            named_error(modules, member, Error::invalid("remote", reason))
-        })?;
-        let root = home(modules, other).1.memloc(other.loc);
-        if root.is_view() || root.memory != MemoryType::Dram {
-            let reason = format!("its target {} is not a DRAM root", describe(modules, other));
-            return Err(named_error(
-                modules,
-                member,
-                Error::invalid("remote", reason),
-            ));
-        }
-        sets.join(member, other);
     }
     Ok(())
 }
 
+/// The module and the function of a member.
+pub(crate) fn home<M: Borrow<Module>>(modules: &[M], member: Member) -> (&Module, &Function) {
+    let module = modules[member.module as usize].borrow();
+    (module, &module.functions()[member.function as usize])
+}
+
+fn loc_of<'a>(modules: &'a [&Module], member: Member) -> &'a MemLoc {
+    home(modules, member).1.memloc(member.loc)
+}
+
+/// A number for each root of the functions that hold a member: found in one step, for there may be
+/// very many members.
+#[derive(Clone, Debug, Default)]
+struct Numbers(Vec<Vec<Vec<u32>>>);
+
+impl Numbers {
+    const NONE: u32 = u32::MAX;
+
+    fn get(&self, member: Member) -> Option<usize> {
+        let of_function = self.0.get(member.module as usize)?;
+        let of_loc = of_function.get(member.function as usize)?;
+        let number = of_loc.get(member.loc.index()).copied()?;
+        (number != Numbers::NONE).then_some(number as usize)
+    }
+
+    fn set(&mut self, member: Member, number: u32) {
+        self.0[member.module as usize][member.function as usize][member.loc.index()] = number;
+    }
+
+    /// Numbers a root, if it has none, in a function of so many locations.
+    fn mark(&mut self, member: Member, locs: usize) {
+        let of_loc = &mut self.0[member.module as usize][member.function as usize];
+        if of_loc.is_empty() {
+            of_loc.resize(locs, Numbers::NONE);
+        }
+        of_loc[member.loc.index()] = 0;
+    }
+}
+
+/// Every root that is shared, linked, or the target of a link.
+struct SharedRoots {
+    /// Ascending; a position is a member's number.
+    members: Vec<Member>,
+    numbers: Numbers,
+    /// By number: whether it follows another one, by link.
+    follows: Vec<bool>,
+    /// Those that are shared by their own word or the host's, and not linked.
+    unlinked: Vec<Member>,
+    /// Ascending by follower; `None`: the target does not exist.
+    links: Vec<(Member, Option<Member>)>,
+}
+
+impl SharedRoots {
+    fn of(modules: &[&Module], predicate: Option<Predicate<'_>>) -> SharedRoots {
+        let by_core: BTreeMap<u32, usize> = (modules.iter().enumerate())
+            .map(|(m, module)| (module.core(), m))
+            .collect();
+        let empty = |module: &&Module| vec![Vec::new(); module.functions().len()];
+        let mut roots = SharedRoots {
+            members: Vec::new(),
+            numbers: Numbers(modules.iter().map(empty).collect()),
+            follows: Vec::new(),
+            unlinked: Vec::new(),
+            links: Vec::new(),
+        };
+        for (m, module) in modules.iter().enumerate() {
+            for (f, function) in module.functions().iter().enumerate() {
+                // Of the core that the last link named: the function there.
+                let mut there: Option<(u32, Option<(usize, usize)>)> = None;
+                for loc in function.memloc_ids() {
+                    let declared = function.memloc(loc);
+                    if declared.is_view() || declared.memory != MemoryType::Dram {
+                        continue;
+                    }
+                    let member = Member {
+                        module: m as u32,
+                        function: f as u32,
+                        loc,
+                    };
+                    let remote = function.remote(loc);
+                    if let Some(remote) = remote {
+                        let at = match there {
+                            Some((core, at)) if core == remote.core => at,
+                            _ => by_core.get(&remote.core).and_then(|&m| {
+                                Some((m, modules[m].find_function(function.name())?))
+                            }),
+                        };
+                        there = Some((remote.core, at));
+                        let target = at.and_then(|(m, f)| {
+                            let function = &modules[m].functions()[f];
+                            let target = Member {
+                                module: m as u32,
+                                function: f as u32,
+                                loc: function.find_memloc(&remote.name)?,
+                            };
+                            roots.numbers.mark(target, function.memlocs().len());
+                            Some(target)
+                        });
+                        roots.links.push((member, target));
+                    } else if declared.space == Space::Shared
+                        || predicate.is_some_and(|wants| wants(module, function, loc))
+                    {
+                        roots.unlinked.push(member);
+                    } else {
+                        continue;
+                    }
+                    roots.numbers.mark(member, function.memlocs().len());
+                }
+            }
+        }
+        roots.number();
+        roots
+    }
+
+    /// Numbers the marked roots in their order.
+    fn number(&mut self) {
+        for (m, functions) in self.numbers.0.iter_mut().enumerate() {
+            for (f, locs) in functions.iter_mut().enumerate() {
+                let marked = locs.iter_mut().enumerate();
+                for (loc, number) in marked.filter(|(_, n)| **n != Numbers::NONE) {
+                    *number = self.members.len() as u32;
+                    self.members.push(Member {
+                        module: m as u32,
+                        function: f as u32,
+                        loc: MemLocId::new(loc),
+                    });
+                }
+            }
+        }
+        self.follows.resize(self.members.len(), false);
+        for &(member, _) in &self.links {
+            self.follows[self.numbers.get(member).expect("marked")] = true;
+        }
+    }
+
+    fn follows(&self, member: Member) -> bool {
+        self.numbers.get(member).is_some_and(|n| self.follows[n])
+    }
+
+    /// The sets that the links and the names join; each ascending, by their first members.
+    fn join(&self, modules: &[&Module]) -> Result<Vec<Vec<Member>>> {
+        let mut sets = Sets::new(self.members.len());
+        let number = |member: Member| self.numbers.get(member).expect("marked");
+        let mut named: BTreeMap<(&str, &str), Member> = BTreeMap::new();
+        for &member in &self.unlinked {
+            let function = home(modules, member).1;
+            let name = function.memloc_name(member.loc);
+            if !name.is_empty() {
+                let first = *named.entry((function.name(), name)).or_insert(member);
+                sets.join(number(first), number(member));
+            }
+        }
+        for &(member, target) in &self.links {
+            let other = target.ok_or_else(|| no_target(modules, member))?;
+            let root = home(modules, other).1.memloc(other.loc);
+            if root.is_view() || root.memory != MemoryType::Dram {
+                let reason = format!("its target {} is not a DRAM root", describe(modules, other));
+                return Err(both_sides(modules, other, member, reason));
+            }
+            sets.join(number(member), number(other));
+        }
+        Ok(sets.into_sets(&self.members))
+    }
+}
+
+/// A link that leads nowhere; names both ends. // M5
+fn no_target(modules: &[&Module], member: Member) -> Error {
+    let function = home(modules, member).1;
+    let remote = function.remote(member.loc).expect("it is a link");
+    let there = modules.iter().find(|m| m.core() == remote.core);
+    let what = match there {
+        None => format!("core {} does not exist", remote.core),
+        Some(m) if m.find_function(function.name()).is_none() => {
+            format!("core {} has no function {}", remote.core, function.name())
+        }
+        Some(_) => format!("core {} has no location {:?}", remote.core, remote.name),
+    };
+    let reason = format!(
+        "its target {:?} on core {}: {what}",
+        remote.name, remote.core
+    );
+    let there = Place {
+        core: Some(remote.core),
+        function: Some(function.name().to_owned()),
+        location: Some(remote.name.clone()),
+        ..Place::default()
+    };
+    named_error(modules, member, Error::invalid("remote", reason)).beside(there)
+}
+
 /// A set of members as a group, once it is certain that they agree.
 fn group(
-    modules: &[Module],
+    modules: &[&Module],
     candidates: UsageMask,
-    facts: &OrderedMap<(u32, u32), Facts>,
+    roots: &SharedRoots,
+    facts: &BTreeMap<(u32, u32), Facts>,
     mut members: Vec<Member>,
 ) -> Result<(Group, Option<String>)> {
-    members.sort_compact_by_key(|&m| (home(modules, m).0.core(), m.module, m.function, m.loc));
+    members.sort_by_key(|&m| (home(modules, m).0.core(), m));
     let pinned = agree(modules, &members)?;
     let first = members[0];
-    let is_follower = |&m: &Member| home(modules, m).1.remote(m.loc).is_some();
-    let sink = members.iter().copied().find(|m| !is_follower(m));
+    let sink = members.iter().copied().find(|&m| !roots.follows(m));
     let owner = sink.unwrap_or(first);
     let note = sink.is_none().then(|| {
         format!(
@@ -307,7 +418,7 @@ fn group(
 }
 
 /// Whether members agree on bytes and pins, one per core; returns one that is pinned, if any. // M5
-fn agree(modules: &[Module], members: &[Member]) -> Result<Option<Member>> {
+fn agree(modules: &[&Module], members: &[Member]) -> Result<Option<Member>> {
     let first = members[0];
     let mismatch = |a: Member, b: Member, what: &str| {
         let reason = format!(
@@ -315,7 +426,7 @@ fn agree(modules: &[Module], members: &[Member]) -> Result<Option<Member>> {
             describe(modules, a),
             describe(modules, b)
         );
-        named_error(modules, b, Error::invalid("remote", reason))
+        both_sides(modules, a, b, reason)
     };
     for pair in members.windows(2) {
         let (a, b) = (pair[0], pair[1]);
@@ -325,7 +436,7 @@ fn agree(modules: &[Module], members: &[Member]) -> Result<Option<Member>> {
                 describe(modules, a),
                 describe(modules, b)
             );
-            return Err(named_error(modules, b, Error::invalid("remote", reason)));
+            return Err(both_sides(modules, a, b, reason));
         }
     }
     let pinned = members
@@ -381,8 +492,8 @@ impl Facts {
 }
 
 /// The facts of the functions that hold a member, by (module, function).
-fn facts(modules: &[Module], members: &[Member]) -> OrderedMap<(u32, u32), Facts> {
-    let mut facts = OrderedMap::new();
+fn facts(modules: &[&Module], members: &[Member]) -> BTreeMap<(u32, u32), Facts> {
+    let mut facts = BTreeMap::new();
     for &member in members {
         facts
             .entry((member.module, member.function))
@@ -391,48 +502,50 @@ fn facts(modules: &[Module], members: &[Member]) -> OrderedMap<(u32, u32), Facts
     facts
 }
 
-/// Disjoint sets of members, joined by union with path halving (Tarjan and van Leeuwen, *Worst-Case
+/// Disjoint sets of numbers, joined by union with path halving (Tarjan and van Leeuwen, *Worst-Case
 /// Analysis of Set Union Algorithms*, 1984).
-struct Sets<'a> {
-    members: &'a [Member], // Sorted.
-    parent: Vec<usize>,
+struct Sets {
+    parent: Vec<u32>,
 }
 
-impl Sets<'_> {
-    fn new(members: &[Member]) -> Sets<'_> {
+impl Sets {
+    fn new(count: usize) -> Sets {
         Sets {
-            members,
-            parent: (0..members.len()).collect(),
+            parent: (0..count as u32).collect(),
         }
     }
 
-    fn find(&mut self, member: Member) -> usize {
-        let mut at = self
-            .members
-            .binary_search(&member)
-            .expect("links join members only");
-        while self.parent[at] != at {
-            self.parent[at] = self.parent[self.parent[at]];
-            at = self.parent[at];
+    fn find(&mut self, number: usize) -> usize {
+        let mut at = number;
+        while self.parent[at] as usize != at {
+            self.parent[at] = self.parent[self.parent[at] as usize];
+            at = self.parent[at] as usize;
         }
         at
     }
 
-    fn join(&mut self, a: Member, b: Member) {
+    fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.find(a), self.find(b));
-        self.parent[a.max(b)] = a.min(b);
+        self.parent[a.max(b)] = a.min(b) as u32;
     }
 
-    fn into_sets(mut self) -> Vec<Vec<Member>> {
-        let mut sets: OrderedMap<usize, Vec<Member>> = OrderedMap::new();
-        for &member in self.members.iter() {
-            sets.entry(self.find(member)).or_default().push(member);
+    /// The sets, each ascending, by their lowest numbers.
+    fn into_sets(mut self, members: &[Member]) -> Vec<Vec<Member>> {
+        let mut sets: Vec<Vec<Member>> = Vec::new();
+        let mut of_root = vec![u32::MAX; members.len()];
+        for (number, &member) in members.iter().enumerate() {
+            let root = self.find(number); // The lowest of its set, so it has been seen.
+            if root == number {
+                of_root[root] = sets.len() as u32;
+                sets.push(Vec::new());
+            }
+            sets[of_root[root] as usize].push(member);
         }
-        sets.into_values().collect()
+        sets
     }
 }
 
-fn describe(modules: &[Module], member: Member) -> String {
+fn describe(modules: &[&Module], member: Member) -> String {
     let (module, function) = home(modules, member);
     format!(
         "core {} {}/{}",
@@ -442,7 +555,19 @@ fn describe(modules: &[Module], member: Member) -> String {
     )
 }
 
-fn named_error(modules: &[Module], member: Member, error: Error) -> Error {
+/// Two members that do not agree; the error's place is the second's. // M5
+fn both_sides(modules: &[&Module], a: Member, b: Member, reason: String) -> Error {
+    let (module, function) = home(modules, a);
+    let there = Place {
+        core: Some(module.core()),
+        function: Some(function.name().to_owned()),
+        location: Some(function.label(a.loc)),
+        ..Place::default()
+    };
+    named_error(modules, b, Error::invalid("remote", reason)).beside(there)
+}
+
+fn named_error(modules: &[&Module], member: Member, error: Error) -> Error {
     let (module, function) = home(modules, member);
     let label = function.label(member.loc);
     error

@@ -16,6 +16,8 @@ mod groups;
 mod moments;
 mod split;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub use digest::{Agreed, digest};
@@ -24,5 +26,7 @@ pub(crate) use groups::home;
 pub use groups::{Fate, Group, Groups, Member, Predicate};
 pub use split::lnc_split;
 pub(crate) use sync::nothing_placed;
-pub use sync::{SyncReport, check_digests, sync_shared_allocations};
+pub use sync::{
+    Agreement, SyncReport, agree, check_digests, core_digests, sync_shared_allocations,
+};
 pub(crate) use timeline::Timeline;

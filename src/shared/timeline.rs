@@ -169,6 +169,14 @@ impl Timeline {
         self.moments[module].epochs(function, indices)
     }
 
+    /// When an instruction of an entry function may run, on the axis; `None` for what is called.
+    pub(crate) fn on_axis(&self, module: usize, function: usize, t: FlatIndex) -> Option<Segment> {
+        let start = self.start(module, function)?;
+        let range = self.epochs[module][function].of_instruction[t.index()];
+        let at = |epoch: u32| FlatIndex(start + epoch);
+        Segment::new(at(range.first), at(range.last))
+    }
+
     /// The first epoch of an entry function on the axis; `None` for what is called.
     pub(crate) fn start(&self, module: usize, function: usize) -> Option<u32> {
         let on = |stretch: &&Stretch| stretch.functions[module] == Some(function);

@@ -6,13 +6,15 @@
 //! against each other (`overlap`, on the sweep of `sweep`; `held` where local and shared have one
 //! range of addresses) and the plan's figures against its own (`figures`, `bound`,
 //! `runtime_page`). Nothing here is quadratic: a plan of a million locations is verified in
-//! about the time it takes to read. [`verify_raw`] does the same for rows without a program.
+//! about the time it takes to read. [`verify_raw`] does the same for rows without a program;
+//! [`lnc_verify`] looks at what the modules themselves have stored, without a plan.
 //!
 //! Violations are data: all of them are found, many of one kind become a total.
 
 mod accesses;
 mod bound;
 mod calls;
+mod cores;
 mod deep;
 mod epochs;
 mod figures;
@@ -40,6 +42,7 @@ use groups::Groups;
 use locations::{Floors, Layout};
 use scope::Scope;
 
+pub use cores::lnc_verify;
 pub use deep::{Deep, verify_deep};
 pub use findings::{REPORTED_PER_KIND, Violation};
 pub use groups::Predicate;

@@ -73,6 +73,16 @@ impl<'a> Scope<'a> {
         scopes
     }
 
+    /// Every function of modules that no plan stands beside.
+    pub fn unplanned(modules: &[&'a Module], findings: &mut Findings) -> Vec<Scope<'a>> {
+        let functions = modules
+            .iter()
+            .flat_map(|module| module.functions().iter().map(move |f| (*module, f)));
+        functions
+            .map(|(module, f)| Scope::of(module.core(), module, f, None, findings))
+            .collect()
+    }
+
     fn of(
         core: u32,
         module: &'a Module,

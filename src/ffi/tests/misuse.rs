@@ -20,7 +20,7 @@ use super::{Host, api, fails, ok, sized};
 
 /// Handles of one kind that mean nothing: null, small numbers, plausible addresses, a stale
 /// handle, one of another kind, one whose slot does not exist.
-fn bad_handles<H: Handle>() -> Vec<*mut H> {
+pub(super) fn bad_handles<H: Handle>() -> Vec<*mut H> {
     let mut stale = null_mut();
     let mut other = null_mut();
     // SAFETY: the outputs are locals; any handle may be given.
@@ -49,14 +49,17 @@ fn bad_handles<H: Handle>() -> Vec<*mut H> {
 }
 
 /// The call must refuse every bad handle, and say so without crashing.
-fn refuses<H: Handle>(name: &str, mut call: impl FnMut(*mut H) -> dram_status) {
+pub(super) fn refuses<H: Handle>(name: &str, mut call: impl FnMut(*mut H) -> dram_status) {
     for (i, bad) in bad_handles::<H>().into_iter().enumerate() {
         assert_eq!(call(bad), InvalidArgument, "{name}: bad handle {i}");
     }
 }
 
 /// Frees nothing but null.
-fn frees_null_only<H: Handle>(name: &str, free: unsafe extern "C" fn(*mut H) -> dram_status) {
+pub(super) fn frees_null_only<H: Handle>(
+    name: &str,
+    free: unsafe extern "C" fn(*mut H) -> dram_status,
+) {
     for (i, bad) in bad_handles::<H>().into_iter().enumerate() {
         let want = if bad.is_null() {
             dram_status::Ok
@@ -69,7 +72,7 @@ fn frees_null_only<H: Handle>(name: &str, free: unsafe extern "C" fn(*mut H) -> 
 }
 
 /// A struct output that must be all 0 after the call but for its size.
-fn zeroed<T: Versioned>(name: &str, call: impl FnOnce(*mut T) -> dram_status) {
+pub(super) fn zeroed<T: Versioned>(name: &str, call: impl FnOnce(*mut T) -> dram_status) {
     let mut value: T = sized();
     let (bytes, head) = (size_of::<T>(), size_of::<usize>());
     let start = (&raw mut value).cast::<u8>();
@@ -187,6 +190,30 @@ fn every_function_refuses_what_means_nothing() {
         plan_straddler,
         program_verify_with,
         report_note,
+        // In `misuse_many`.
+        module_lnc_split: _,
+        function_elided: _,
+        plan_edge_count: _,
+        plan_edge: _,
+        program_races: _,
+        program_pressure: _,
+        plan_live: _,
+        plan_device_live: _,
+        modules_allocate: _,
+        modules_sync_shared_allocations: _,
+        modules_digests: _,
+        digests_check: _,
+        modules_lnc_verify: _,
+        pipeline_new: _,
+        pipeline_free: _,
+        pipeline_pass_count: _,
+        pipeline_pass_name: _,
+        pipeline_run: _,
+        run_get: _,
+        run_pass: _,
+        run_note: _,
+        run_plan: _,
+        run_free: _,
     } = *api();
     let mut number = 0u32;
     let mut long = 0u64;

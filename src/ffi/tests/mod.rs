@@ -2,7 +2,10 @@
 
 mod building;
 mod callbacks;
+mod many;
 mod misuse;
+mod misuse_many;
+mod pipeline;
 mod poison;
 mod runs;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::document::MemLocDoc;
 use crate::error::{Error, Fault, Result};
 use crate::format::json::{Field, Raw, Text, document_error, error_at, missing};
-use crate::ir::{Extent, Function, MemLocId, MemLocSpec, Remote};
+use crate::ir::{Bank, Extent, Function, MemLocId, MemLocSpec, Remote};
 
 /// How many locations are handed to the model at a time.
 const BATCH: usize = 1024;
@@ -214,6 +214,7 @@ fn spec<'s>(doc: &'s MemLocDoc<'_>) -> MemLocSpec<'s> {
         size: size.0,
     });
     MemLocSpec {
+        bank: Bank::default(), // No key of a file. // F
         name: doc.name(),
         extent: doc
             .bytes

@@ -147,6 +147,7 @@ fn copied(function: &Function, skip: Option<usize>) -> Function {
             let loc = function.memloc(id);
             let view = loc.view().map(|v| (v.parent, v.offset));
             crate::ir::MemLocSpec {
+                bank: crate::ir::Bank::default(),
                 name: function.memloc_name(id),
                 extent: Some(function.extent(id)),
                 memory: if view.is_none() {
