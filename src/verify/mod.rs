@@ -3,7 +3,7 @@
 //! [`verify`] looks at geometry: it recomputes from the program alone when bytes are taken
 //! (`accesses`, `graph`, `lives`, `calls`; `epochs` and `groups` for what cores share), reads the plan
 //! beside it (`scope`), holds every location against its own rules (`locations`), every two
-//! against each other (`overlap`, on the sweep of `sweep`) and the plan's figures against its own
+//! against each other (`overlap`, on `wall` and `sweep`) and the plan's figures against its own
 //! (`figures`, `bound`). Nothing here is quadratic: a plan of a million locations is verified in
 //! about the time it takes to read. [`verify_raw`] does the same for rows without a program.
 //!
@@ -17,6 +17,7 @@ mod figures;
 mod findings;
 mod graph;
 mod groups;
+mod instants;
 mod lives;
 mod locations;
 mod overlap;
@@ -25,6 +26,7 @@ mod scope;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod wall;
 
 use crate::ir::Program;
 use crate::options::{Geometry, Options};
