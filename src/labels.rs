@@ -66,7 +66,11 @@ mod tests {
             let labels: Labels = want.iter().collect();
             assert!(labels.iter().eq(want.iter().map(String::as_str)));
             assert_eq!((labels.len(), labels.get(want.len())), (want.len(), None));
-            assert!(want.iter().enumerate().all(|(row, text)| labels[row] == **text));
+            assert!(
+                want.iter()
+                    .enumerate()
+                    .all(|(row, text)| labels[row] == **text)
+            );
             Ok(())
         });
     }

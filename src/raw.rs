@@ -202,7 +202,8 @@ impl Ranked {
                 if let Some(run) = merged.pop_if(|run| run.last().0 + 1 == first) {
                     first = run.first().0;
                 }
-                merged.push(Segment::new(FlatIndex(first), FlatIndex(last)).expect("lower < upper"));
+                merged
+                    .push(Segment::new(FlatIndex(first), FlatIndex(last)).expect("lower < upper"));
             }
             lives.push(merged.iter().copied());
         };
@@ -232,11 +233,13 @@ impl Ranked {
                 .map(|&row| u64::from(lower(row)) << 32 | u64::from(row))
                 .collect();
             keys.sort_unstable();
-            for (row, key) in rows.iter_mut().zip(keys) {
-                *row = key as u32;
-            }
-            for same in rows.chunk_by_mut(|&a, &b| id(a).0 == id(b).0) {
-                same.sort_by_key(|&row| id(row));
+            rows.clear();
+            for same in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
+                let from = rows.len();
+                rows.extend(same.iter().map(|&key| key as u32));
+                if same.len() > 1 {
+                    rows[from..].sort_by_key(|&row| id(row));
+                }
             }
         }
         let mut problem = Problem {

@@ -118,8 +118,7 @@ fn programs_become_the_rows_that_others_made_of_them() {
         let ours = program_to_csv(&program, |f| liveness(f).lives);
         let ours = ours.unwrap_or_else(|e| panic!("{name}: {e}"));
         let ours = CsvFile::read(ours.csv.as_bytes()).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let theirs =
-            CsvFile::read(bytes(Path::new(&csv))).unwrap_or_else(|e| panic!("{csv}: {e}"));
+        let theirs = CsvFile::read(bytes(Path::new(&csv))).unwrap_or_else(|e| panic!("{csv}: {e}"));
         let (mut ours, mut theirs) = (rows(ours.problem()), rows(theirs.problem()));
         // What takes no bytes at no time may be left out.
         ours.retain(|(_, lives, size)| !lives.is_empty() && *size > 0);

@@ -59,7 +59,11 @@ pub fn read(path: &Path) -> Result<Input, Failure> {
     let some_odd = |stretch: &[u8]| stretch.iter().filter(|b| odd(b)).count() > 0;
     if let Some(stretch) = bytes.chunks(STRETCH).position(some_odd) {
         let from = stretch * STRETCH;
-        let at = from + bytes[from..].iter().position(odd).expect("it has been counted");
+        let at = from
+            + bytes[from..]
+                .iter()
+                .position(odd)
+                .expect("it has been counted");
         return Err(Failure::file(
             &name,
             format!("byte {at} is {:#04x}; this is no text file", bytes[at]),

@@ -74,8 +74,9 @@ fn program(subject: &Input, plan: &Input) -> Result<Verdict, Failure> {
 
 fn raw(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, Failure> {
     let options = args.options.options(Floor::Holes);
-    let read =
-        |file: &Input| CsvFile::read(file.bytes.as_slice()).map_err(|e| Failure::library(&file.name, &e));
+    let read = |file: &Input| {
+        CsvFile::read(file.bytes.as_slice()).map_err(|e| Failure::library(&file.name, &e))
+    };
     let (problem, placed) = (read(subject)?, read(plan)?);
     // A plan is its problem with every offset filled in; its rows are found by id.
     let placed = placed.problem();

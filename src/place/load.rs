@@ -87,21 +87,6 @@ impl Loads {
             ),
         }
     }
-
-    /// The first piece of the greatest load; `None` if nothing lives.
-    fn peak(&self) -> Option<usize> {
-        (0..self.bytes.len()).max_by_key(|&piece| (self.bytes[piece], Reverse(piece)))
-    }
-}
-
-/// The first instruction of the greatest load.
-pub(crate) fn peak_index(problem: &Problem) -> FlatIndex {
-    let loads = Loads::of(problem);
-    let piece = loads.peak().unwrap_or(0);
-    FlatIndex(match &loads.starts {
-        Some(starts) => starts.get(piece).copied().unwrap_or(0),
-        None => piece as u32,
-    })
 }
 
 /// The load at each of the instructions `0..instructions`, in bytes; `u64::MAX` if it is more.
@@ -258,9 +243,6 @@ mod tests {
                 let saved = heaviest_by_trial(&here, &|def| problem.items[def as usize].size);
                 assert_eq!(u128::from(load), u128::from(live) - saved, "at {t}");
             }
-            if let Some(&most) = profile.iter().max() {
-                assert_eq!(profile[peak_index(&problem).index()], most);
-            }
             Ok(())
         });
     }
@@ -284,6 +266,5 @@ mod tests {
         testing::add_item(&mut problem, 2, &[(1, 1)]);
         assert_eq!(load_profile(&problem, 3), [u64::MAX; 3]);
         assert_eq!(Loads::of(&problem).bytes[1], u128::from(u64::MAX) + 2);
-        assert_eq!(peak_index(&problem), FlatIndex(1));
     }
 }

@@ -80,3 +80,11 @@ pub struct Problem {
     /// The granule of the reference order: a page in page mode, else 1. // O1
     pub granule: u64,
 }
+
+impl Problem {
+    /// Whether some items go into a region before all others do. // P5
+    pub(crate) fn has_region_of_collectives(&self) -> bool {
+        let collective = |item: &Item| item.usage == Usage::Collective;
+        self.collective_limit.is_some() && self.items.iter().any(collective)
+    }
+}

@@ -2,13 +2,13 @@
 
 use super::Problem;
 use super::bound::lower_bound;
-use super::first_fit::{Others, Outcome, first_fit};
-use super::improve::{Knowledge, improve};
+use super::first_fit::{Others, first_fit};
+use super::improve::{Improver, Knowledge};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
-use crate::control::{Control, Progress};
+use crate::control::Control;
 use crate::options::Strategy;
-use crate::order::Order;
+use crate::order::reference_unless;
 use crate::plan::Status;
 
 /// Where every item lies.
@@ -52,17 +52,15 @@ pub enum Unsolved {
     DeadlineExceeded,
 }
 
-/// How many orders `fast` tries, the reference order included.
-const FAST_ORDERS: usize = 4;
-
 /// Steps that `best` takes unless the host says, on top of what `fast` takes.
 const BEST_STEPS: u64 = 1 << 22;
 
 /// Runs a strategy.
 ///
-/// `reference` is one order and first fit. `fast` goes on with a handful of orders, `best` with
-/// whatever may still help (see `improve`); each begins with all that the strategy
-/// before it does, so that it is never above it. All stop at the bound. // S1, S2
+/// `reference` is one order and first fit. `fast` tries a handful of other orders, and the
+/// reference order too unless the bound is reached before; `best` does the same and goes on with
+/// whatever may still help (see `improve`). So each is never above the one before it; under a budget
+/// of steps as well, for then the reference order comes first. All stop at the bound. // S1, S2
 ///
 /// A step is one placement. A host that cancels or whose budget is used up gets the best placement
 /// found so far.
@@ -92,106 +90,90 @@ pub fn solve(
     meter.poll()?;
     let bound = lower_bound(problem);
     meter.poll()?;
+    let prepared = Prepared::new(problem);
+    meter.poll()?;
     let mut search = Search {
-        prepared: Prepared::new(problem),
-        bound,
+        prepared: &prepared,
+        knowledge: Knowledge { bound, best: None },
         meter,
-        best: None,
         failed: None,
     };
-    let stopped = search.run(strategy).err();
+    let stopped = search.run(strategy, budget_steps.is_some()).err();
     search.finish(stopped)
 }
 
 /// A search under way.
 struct Search<'p, 'c, 'h> {
-    prepared: Prepared<'p>,
-    bound: u64,
+    prepared: &'p Prepared<'p>,
+    knowledge: Knowledge,
     meter: Meter<'c, 'h>,
-    /// The best placement so far.
-    best: Option<Placement>,
-    /// How the first order failed, if it did.
+    /// How the reference order failed, if it did.
     failed: Option<Unsolved>,
 }
 
 impl Search<'_, '_, '_> {
-    fn run(&mut self, strategy: Strategy) -> Result<(), Stop> {
-        let orders = match strategy {
-            Strategy::Reference => 1,
-            Strategy::Fast | Strategy::Best => FAST_ORDERS,
-        };
-        for (i, &order) in Order::ALL[..orders].iter().enumerate() {
-            let stop = &mut || self.meter.poll().is_err();
-            let Some(order) = order.of(self.prepared.problem, stop) else {
-                self.meter.poll()?;
-                return Ok(());
-            };
-            // The first is the reference and keeps its rule of the collective region; what beats
-            // it need not.
-            let others: &[Others] = match (i, self.prepared.problem.collective_limit) {
-                (0, None) => &[Others::Anywhere],
-                (0, Some(_)) if strategy == Strategy::Reference => &[Others::Above],
-                (0, Some(_)) => &[Others::Above, Others::Anywhere],
-                _ => &[Others::Anywhere],
-            };
-            for &others in others {
-                if self.try_order(&order, others)? {
-                    return Ok(());
-                }
-            }
+    fn run(&mut self, strategy: Strategy, limited: bool) -> Result<(), Stop> {
+        // Below the bound there is no room, whatever the order.
+        let hopeless = self.prepared.problem.ceiling < self.knowledge.bound;
+        let alone = strategy == Strategy::Reference || hopeless;
+        if alone || limited {
+            self.reference(strategy)?;
         }
-        if strategy == Strategy::Best {
-            self.improve()?;
+        if alone {
+            return Ok(());
+        }
+        let mut improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter);
+        improver.quick()?;
+        if !limited && !improver.done() {
+            drop(improver);
+            self.reference(strategy)?;
+            improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter);
+        }
+        match strategy {
+            Strategy::Best if !improver.done() => improver.go_on(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Places by the reference order, below the best peak so far. // O1
+    fn reference(&mut self, strategy: Strategy) -> Result<(), Stop> {
+        let problem = self.prepared.problem;
+        let stop = &mut || self.meter.poll().is_err();
+        let Some(order) = reference_unless(problem, stop) else {
+            return self.meter.poll();
+        };
+        // What beats the reference need not keep its rule of the collective region. // P5
+        let others: &[Others] = match problem.collective_limit {
+            None => &[Others::Anywhere],
+            Some(_) if strategy == Strategy::Reference => &[Others::Above],
+            Some(_) => &[Others::Above, Others::Anywhere],
+        };
+        for &others in others {
+            let cap = self.knowledge.cap(problem);
+            let pass = first_fit(self.prepared, &order, others, cap, 0, &mut self.meter)?;
+            if let Some(&rank) = pass.failed.first()
+                && self.knowledge.best.is_none()
+                && self.failed.is_none()
+            {
+                self.failed = Some(Unsolved::NoRoom {
+                    item: order[rank],
+                    offsets: pass.packing.offsets(),
+                });
+            }
+            if let Some(placement) = pass.placement() {
+                self.knowledge.keep(placement, problem, &mut self.meter);
+            }
+            if self.knowledge.cap(problem) < self.knowledge.bound {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// Places by an order, strictly below the best peak so far; keeps what is better. Returns
-    /// whether nothing can be better still.
-    fn try_order(&mut self, order: &[u32], others: Others) -> Result<bool, Stop> {
-        let problem = self.prepared.problem;
-        let below_best = self.best.as_ref().map_or(u64::MAX, |p| p.peak - 1);
-        let ceiling = problem.ceiling.min(below_best);
-        let done = first_fit(&self.prepared, order, others, ceiling, &mut self.meter)?;
-        match done {
-            Outcome::Placed(placement) => self.best = Some(placement),
-            Outcome::NoRoom { item, offsets } => {
-                if self.best.is_none() && self.failed.is_none() {
-                    self.failed = Some(Unsolved::NoRoom { item, offsets });
-                }
-            }
-        }
-        let incumbent = self.best.as_ref().map_or(u64::MAX, |p| p.peak);
-        let progress = Progress {
-            phase: "search",
-            done: self.meter.done(),
-            total: 0,
-            bound: self.bound,
-            incumbent,
-            elapsed: std::time::Duration::ZERO,
-        };
-        self.meter.control().report(progress);
-        // Below the bound there is no room, whatever the order.
-        Ok(incumbent <= self.bound || problem.ceiling < self.bound)
-    }
-
-    /// Goes on until the bound or the end of the budget.
-    fn improve(&mut self) -> Result<(), Stop> {
-        let mut knowledge = Knowledge {
-            bound: self.bound,
-            best: self.best.take(),
-        };
-        let stopped = improve(&self.prepared, &mut knowledge, &mut self.meter);
-        Knowledge {
-            bound: self.bound,
-            best: self.best,
-        } = knowledge;
-        stopped
-    }
-
     fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
-        if let Some(placement) = self.best {
-            let optimal = placement.peak == self.bound;
+        let bound = self.knowledge.bound;
+        if let Some(placement) = self.knowledge.best {
+            let optimal = placement.peak == bound;
             return Ok(Solved {
                 status: if optimal {
                     Status::Optimal
@@ -199,20 +181,23 @@ impl Search<'_, '_, '_> {
                     Status::Feasible
                 },
                 placement,
-                bound: self.bound,
+                bound,
             });
         }
         if let Some(stop) = stopped {
             return Err(stop.into());
         }
-        Err(self.failed.expect("an order was tried, and it failed"))
+        Err(self
+            .failed
+            .expect("the reference order was tried, and it failed"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::{naive, testing};
+    use crate::place::naive::{self, Outcome};
+    use crate::place::testing;
     use std::sync::atomic::AtomicBool;
 
     fn run(problem: &Problem, strategy: Strategy) -> Result<Solved, Unsolved> {

@@ -18,6 +18,9 @@
 use super::instants::Instants;
 use super::sweep::Rect;
 
+/// Boxes whose data are fetched together.
+const TOGETHER: usize = 16;
+
 /// Entries below one entry of the next level.
 const FAN_OUT: usize = 64;
 
@@ -112,16 +115,28 @@ pub(super) fn any_overlap(boxes: &[Rect]) -> bool {
     let lives = boxes.iter().filter(is_box).map(|b| (b.first, b.last));
     let instants = Instants::of(lives);
     let mut wall = Wall::new(instants.len());
-    for i in by_start(boxes) {
-        let next = &boxes[i as usize];
-        if !is_box(&next) {
-            continue;
+    for some in by_start(boxes).chunks(TOGETHER) {
+        // First what the boxes of a group read, so that the processor waits for all at once.
+        let mut read = 0;
+        for &i in some {
+            let next = &boxes[i as usize];
+            if is_box(&next) {
+                let (first, past) = instants.span((next.first, next.last));
+                read ^= wall.0[0].whole[first] ^ wall.0[0].whole[past - 1];
+            }
         }
-        let span = instants.span((next.first, next.last));
-        if wall.height(span) > next.start {
-            return true;
+        std::hint::black_box(read);
+        for &i in some {
+            let next = &boxes[i as usize];
+            if !is_box(&next) {
+                continue;
+            }
+            let span = instants.span((next.first, next.last));
+            if wall.height(span) > next.start {
+                return true;
+            }
+            wall.raise(span, next.end);
         }
-        wall.raise(span, next.end);
     }
     false
 }
@@ -163,7 +178,8 @@ mod tests {
                 });
             }
             let meet = |a: &Rect, b: &Rect| {
-                a.first.max(b.first) <= a.last.min(b.last) && a.start.max(b.start) < a.end.min(b.end)
+                a.first.max(b.first) <= a.last.min(b.last)
+                    && a.start.max(b.start) < a.end.min(b.end)
             };
             let naive = (0..boxes.len()).any(|i| (0..i).any(|j| meet(&boxes[i], &boxes[j])));
             assert_eq!(any_overlap(&boxes), naive, "{boxes:?}");

@@ -447,7 +447,10 @@ impl<'c> Rows<'c> {
         // Numbers that ascend, as most tools write them, are all different.
         let key = |label| (str::len(label), label);
         let mut next = labels.iter().skip(1);
-        if labels.iter().all(|label| next.next().is_none_or(|next| key(label) < key(next))) {
+        if labels
+            .iter()
+            .all(|label| next.next().is_none_or(|next| key(label) < key(next)))
+        {
             return Ok(());
         }
         let mut keys: Vec<u64> = (0..)

@@ -16,12 +16,12 @@
 
 use crate::place::Placement;
 use crate::place::exact::Random;
+use crate::place::first_fit::{Others, Pass, first_fit};
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
 
 use super::neighbours::Neighbours;
 use super::orders::StackOrder;
-use super::pass::{Pass, pass};
 
 /// An order under repair.
 pub(super) struct Promotion {
@@ -69,7 +69,8 @@ impl Promotion {
     ) -> Result<Round, Stop> {
         let count = self.order.items.len();
         let patience = (count / 8).max(64);
-        let pass = pass(prepared, &self.order.items, self.cap, patience, meter)?;
+        let order = &self.order.items;
+        let pass = first_fit(prepared, order, Others::Anywhere, self.cap, patience, meter)?;
         if pass.failed.is_empty() {
             return Ok(Round::Placed(pass.placement().expect("nothing has failed")));
         }
