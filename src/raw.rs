@@ -10,6 +10,7 @@ use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Lives, Segment, Usage};
 use crate::labels::Labels;
 use crate::options::{Floor, Options};
+use crate::order::sort_words;
 use crate::place::{self, Item, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
 
@@ -148,7 +149,7 @@ pub fn solve_raw(
 ) -> Result<RawPlan> {
     options.validate()?;
     raw.validate()?;
-    let ranked = Ranked::new(raw, options)?;
+    let ranked = Ranked::new(raw, options, control)?;
     let solved = place::solve(
         &ranked.problem,
         options.strategy,
@@ -190,7 +191,8 @@ struct Ranked {
 }
 
 impl Ranked {
-    fn new(raw: &RawProblem, options: &Options) -> Result<Ranked> {
+    fn new(raw: &RawProblem, options: &Options, control: &Control<'_>) -> Result<Ranked> {
+        go_on(control)?;
         let rank = Ranks::new(raw);
         let mut merged: Vec<Segment> = Vec::new();
         let mut segments = |row: u32, lives: &mut Lives| {
@@ -232,7 +234,9 @@ impl Ranked {
                 .iter()
                 .map(|&row| u64::from(lower(row)) << 32 | u64::from(row))
                 .collect();
-            keys.sort_unstable();
+            go_on(control)?;
+            sort_words(&mut keys, &mut || go_on(control).is_err());
+            go_on(control)?;
             rows.clear();
             for same in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
                 let from = rows.len();
@@ -251,7 +255,10 @@ impl Ranked {
         problem.regions.sort_by_key(|r| r.base);
         problem.items.reserve_exact(rows.len());
         problem.lives = Lives::with_capacity(rows.len(), raw.segments.len());
-        for &row in &rows {
+        for (i, &row) in rows.iter().enumerate() {
+            if i % POLL == 0 {
+                go_on(control)?;
+            }
             problem.items.push(Item {
                 size: raw.sizes[row as usize],
                 align: raw.alignment(row as usize, default_align),
@@ -313,6 +320,20 @@ impl Ranked {
             }
         }
         error
+    }
+}
+
+/// Rows between two looks at the host's flag and clock.
+const POLL: usize = 1 << 15;
+
+/// Refuses to go on once the host has cancelled, or its time is up. // S2
+fn go_on(control: &Control<'_>) -> Result<()> {
+    if control.cancelled() {
+        Err(Fault::Cancelled.into())
+    } else if control.out_of_time() {
+        Err(Fault::DeadlineExceeded.into())
+    } else {
+        Ok(())
     }
 }
 

@@ -7,13 +7,19 @@
 
 use super::load::Loads;
 use super::{Pin, Problem};
+use crate::order::Stop;
 
 /// The least peak that any placement can have, in bytes; `u64::MAX` if it does not fit in 64 bits.
 ///
 /// Regions and alignment are not taken into account. Pins that share bytes while both live count
 /// once each, so the caller must have refused them.
 pub fn lower_bound(problem: &Problem) -> u64 {
-    let loads = Loads::of(problem);
+    lower_bound_unless(problem, &mut || false).expect("nothing stops it")
+}
+
+/// The same; `None` once `stop` says so.
+pub(crate) fn lower_bound_unless(problem: &Problem, stop: &mut Stop<'_>) -> Option<u64> {
+    let loads = Loads::unless(problem, stop)?;
     let floor = u128::from(problem.floor);
     let above_floor = |pin: &Pin| pin.end > problem.floor && pin.start < pin.end;
     let bound = if problem.pins.iter().any(above_floor) {
@@ -21,7 +27,7 @@ pub fn lower_bound(problem: &Problem) -> u64 {
     } else {
         floor + loads.bytes.iter().max().copied().unwrap_or(0)
     };
-    u64::try_from(bound).unwrap_or(u64::MAX)
+    Some(u64::try_from(bound).unwrap_or(u64::MAX))
 }
 
 fn beside_pins(problem: &Problem, loads: &Loads) -> u128 {

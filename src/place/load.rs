@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 
 use super::{InPlacePair, Problem};
 use crate::ir::{FlatIndex, Segment};
+use crate::order::Stop;
 
 /// The loads of a problem, piece by piece.
 pub(super) struct Loads {
@@ -25,12 +26,20 @@ pub(super) struct Loads {
     pub bytes: Vec<u128>,
 }
 
+/// Items between two questions whether to stop.
+const POLL: usize = 1 << 15;
+
 /// Dense tables may take this many instructions per segment.
 const DENSE_INSTRUCTIONS_PER_SEGMENT: usize = 16;
 
 impl Loads {
     /// The loads of the items; pieces also break where a pin's life does.
     pub fn of(problem: &Problem) -> Loads {
+        Loads::unless(problem, &mut || false).expect("nothing stops it")
+    }
+
+    /// The same; `None` once `stop` says so.
+    pub fn unless(problem: &Problem, stop: &mut Stop<'_>) -> Option<Loads> {
         let segments = || problem.lives.all().iter().chain(problem.pin_lives.all());
         let end = segments().map(|s| s.last().index() + 1).max().unwrap_or(0);
         let count = problem.lives.all().len() + problem.pin_lives.all().len();
@@ -53,6 +62,9 @@ impl Loads {
         // Differences wrap below zero; their sums do not.
         let mut bytes = vec![0u128; pieces];
         for (i, item) in problem.items.iter().enumerate() {
+            if i % POLL == 0 && stop() {
+                return None;
+            }
             let size = u128::from(item.size);
             for segment in problem.lives.of(i) {
                 let (first, past) = loads.pieces(*segment);
@@ -72,7 +84,7 @@ impl Loads {
             bytes[piece] -= saved;
         }
         loads.bytes = bytes;
-        loads
+        Some(loads)
     }
 
     /// The piece at which a segment begins, and the one after its last; a segment begins and ends

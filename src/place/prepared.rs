@@ -11,6 +11,10 @@ use super::engine::unit;
 use super::timeline::{Run, Timeline};
 use super::{InPlacePair, Problem};
 use crate::ir::{Lives, Usage};
+use crate::order::Stop;
+
+/// Runs between two questions whether to stop.
+const POLL: usize = 1 << 15;
 
 /// Compressed rows of runs.
 #[derive(Debug)]
@@ -42,12 +46,6 @@ impl<'p> Rows<'p> {
     fn push(&mut self, row: impl IntoIterator<Item = Run>) {
         self.runs.extend(row);
         self.starts.to_mut().push(self.runs.len() as u32);
-    }
-
-    fn count_in_points(&mut self, timeline: &Timeline) {
-        for run in &mut self.runs {
-            *run = timeline.run(*run);
-        }
     }
 }
 
@@ -81,7 +79,13 @@ pub(crate) struct InPlace<'a> {
 
 impl<'p> Prepared<'p> {
     /// Works everything out.
+    #[cfg(test)]
     pub fn new(problem: &'p Problem) -> Prepared<'p> {
+        Prepared::unless(problem, &mut || false).expect("nothing stops it")
+    }
+
+    /// Works everything out; `None` once `stop` says so.
+    pub fn unless(problem: &'p Problem, stop: &mut Stop<'_>) -> Option<Prepared<'p>> {
         let mut prepared = Prepared {
             problem,
             points: 0,
@@ -100,13 +104,23 @@ impl<'p> Prepared<'p> {
             shortened,
             ..
         } = &mut prepared;
+        if stop() {
+            return None;
+        }
         let segments = items.runs.iter().chain(&pins.runs).chain(&shortened.runs);
         let timeline = Timeline::new(segments.copied());
         for rows in [items, pins, shortened] {
-            rows.count_in_points(&timeline);
+            for runs in rows.runs.chunks_mut(POLL) {
+                if stop() {
+                    return None;
+                }
+                for run in runs {
+                    *run = timeline.run(*run);
+                }
+            }
         }
         prepared.points = timeline.points();
-        prepared
+        Some(prepared)
     }
 
     fn add_pairs(&mut self) {

@@ -1,7 +1,7 @@
 //! From a problem to the best placement its strategy finds. // S
 
 use super::Problem;
-use super::bound::lower_bound;
+use super::bound::lower_bound_unless;
 use super::first_fit::{Others, first_fit};
 use super::improve::{Improver, Knowledge};
 use super::meter::{Meter, Stop};
@@ -88,9 +88,13 @@ pub fn solve(
     });
     let meter = Meter::new(control, budget);
     meter.poll()?;
-    let bound = lower_bound(problem);
-    meter.poll()?;
-    let prepared = Prepared::new(problem);
+    // What gives up has seen that the host wants it, and so does the next look.
+    let Some(bound) = lower_bound_unless(problem, &mut || meter.poll().is_err()) else {
+        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
+    };
+    let Some(prepared) = Prepared::unless(problem, &mut || meter.poll().is_err()) else {
+        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
+    };
     meter.poll()?;
     let mut search = Search {
         prepared: &prepared,
@@ -122,12 +126,12 @@ impl Search<'_, '_, '_> {
         if alone {
             return Ok(());
         }
-        let mut improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter);
+        let mut improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter)?;
         improver.quick()?;
         if !limited && !improver.done() {
             drop(improver);
             self.reference(strategy)?;
-            improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter);
+            improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter)?;
         }
         match strategy {
             Strategy::Best if !improver.done() => improver.go_on(),

@@ -27,7 +27,7 @@ use crate::place::prepared::{Prepared, Windows};
 const KEY_GAP: u64 = 1 << 24;
 
 /// Visits of neighbours that cost as much as one placement of first fit.
-const VISITS_PER_STEP: u64 = 4;
+const VISITS_PER_STEP: u64 = 16;
 
 /// A placement under repair.
 pub(super) struct Incremental<'a> {
@@ -91,7 +91,7 @@ impl<'a> Incremental<'a> {
     pub(super) fn repair(
         mut self,
         patience: u64,
-        neighbours: &mut Neighbours,
+        neighbours: &Neighbours,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Vec<u64>>, Stop> {
         let mut failed: Vec<u32> = (0..self.start.len() as u32)
@@ -127,7 +127,7 @@ impl<'a> Incremental<'a> {
     }
 
     /// Gives a failed item an earlier turn. Returns how many neighbours that took.
-    fn promote(&mut self, item: u32, neighbours: &mut Neighbours) -> u64 {
+    fn promote(&mut self, item: u32, neighbours: &Neighbours) -> u64 {
         let i = item as usize;
         self.failures[i] = self.failures[i].saturating_add(1);
         let failures = usize::from(self.failures[i]);
@@ -197,7 +197,7 @@ impl<'a> Incremental<'a> {
     /// Places again whatever is queued, and what that disturbs.
     fn settle(
         &mut self,
-        neighbours: &mut Neighbours,
+        neighbours: &Neighbours,
         failed: &mut Vec<u32>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<(), Stop> {
@@ -231,7 +231,7 @@ impl<'a> Incremental<'a> {
     }
 
     /// Queues the later neighbours that a change of place may move.
-    fn disturb(&mut self, neighbours: &mut Neighbours, own: (u64, u32), old: u64, new: u64) -> u64 {
+    fn disturb(&mut self, neighbours: &Neighbours, own: (u64, u32), old: u64, new: u64) -> u64 {
         let items = &self.prepared.problem.items;
         let size = items[own.1 as usize].size;
         let mut moved = Vec::new();

@@ -136,16 +136,29 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         prepared: &'a Prepared<'a>,
         knowledge: &'k mut Knowledge,
         meter: &'k mut Meter<'c, 'h>,
-    ) -> Improver<'a, 'k, 'c, 'h> {
-        Improver {
-            profile: Profile::new(prepared),
+    ) -> Result<Improver<'a, 'k, 'c, 'h>, Stop> {
+        Ok(Improver {
+            profile: Profile::new(prepared, meter)?,
             neighbours: None,
             prepared,
             knowledge,
             meter,
             ladder: None,
             turn: 0,
-        }
+        })
+    }
+
+    /// The index over the lives, made when it is first needed.
+    fn index(&mut self) -> Result<(&Neighbours, &mut Meter<'c, 'h>), Stop> {
+        let index = match self.neighbours.take() {
+            Some(index) => index,
+            None => Neighbours::new(self.prepared, self.meter)?,
+        };
+        Ok((self.neighbours.insert(index), self.meter))
+    }
+
+    fn order(&mut self, stack: StackRule, base: BaseRule) -> Result<StackOrder, Stop> {
+        order(&self.profile, stack, base, self.meter)
     }
 
     /// What strategy `fast` does.
@@ -262,7 +275,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         if problem.has_region_of_collectives() {
             return self.pass(StackRule::Vee, BaseRule::SizeLoad); // They do not come last. // P5
         }
-        let order = order(&self.profile, StackRule::Vee, BaseRule::SizeLoad);
+        let order = self.order(StackRule::Vee, BaseRule::SizeLoad)?;
         let (bound, items) = (self.knowledge.bound, &order.items);
         let count = items.len();
         let mut pass = first_fit(
@@ -276,7 +289,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         let repairable = !pass.failed.is_empty()
             && pass.failed.len() <= count / 8 + 8
             && Incremental::serves(self.prepared)
-            && self.live() < SPARSE;
+            && self.sparse();
         let starts = repairable.then(|| pass.packing.starts().to_vec());
         let cap = self.knowledge.cap(problem);
         pass.place_failed(items, cap, self.meter)?;
@@ -294,7 +307,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         if self.done() {
             return Ok(());
         }
-        let order = order(&self.profile, stack, base);
+        let order = self.order(stack, base)?;
         let cap = self.knowledge.cap(self.problem());
         let pass = first_fit(
             self.prepared,
@@ -321,7 +334,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
     /// A promotion below `cap`, to its end.
     fn promote_to(&mut self, cap: u64, stack: StackRule, base: BaseRule) -> Result<(), Stop> {
         self.turn += 1;
-        let order = order(&self.profile, stack, base);
+        let order = self.order(stack, base)?;
         if Incremental::serves(self.prepared) && self.sparse() {
             let count = order.items.len();
             let (items, patience) = (&order.items, count / 8);
@@ -337,10 +350,11 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             drop(pass);
             return self.repair(&order, starts, cap, 2 * count as u64 + 10_000);
         }
-        let neighbours = (self.neighbours).get_or_insert_with(|| Neighbours::new(self.prepared));
         let mut promotion = Promotion::new(order, cap, self.turn);
+        let prepared = self.prepared;
+        let (neighbours, meter) = self.index()?;
         loop {
-            match promotion.round(self.prepared, neighbours, self.meter)? {
+            match promotion.round(prepared, neighbours, meter)? {
                 Round::Placed(placement) => {
                     self.keep(placement);
                     return Ok(());
@@ -360,8 +374,8 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         patience: u64,
     ) -> Result<(), Stop> {
         let repairs = Incremental::new(self.prepared, order, starts, cap, self.turn);
-        let neighbours = (self.neighbours).get_or_insert_with(|| Neighbours::new(self.prepared));
-        if let Some(starts) = repairs.repair(patience, neighbours, self.meter)? {
+        let (neighbours, meter) = self.index()?;
+        if let Some(starts) = repairs.repair(patience, neighbours, meter)? {
             let placement = of_offsets(self.problem(), starts);
             self.keep(placement);
         }

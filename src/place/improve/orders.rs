@@ -12,7 +12,8 @@
 //! grows with the distance from the peak.
 
 use super::profile::Profile;
-use crate::order::{Key, sort_descending};
+use crate::order::{self, Key, sort_descending};
+use crate::place::meter::{Meter, Stop};
 
 /// How the stack is sorted, from the bottom up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +122,14 @@ pub(super) struct StackOrder {
 }
 
 /// The items in the order of the two rules.
-pub(super) fn order(profile: &Profile<'_>, stack: StackRule, base: BaseRule) -> StackOrder {
+pub(super) fn order(
+    profile: &Profile<'_>,
+    stack: StackRule,
+    base: BaseRule,
+    meter: &mut Meter<'_, '_>,
+) -> Result<StackOrder, Stop> {
+    meter.poll()?;
+    let stop: &mut order::Stop<'_> = &mut || meter.poll().is_err();
     let (mut items, mut rest) = (Vec::with_capacity(profile.items() as usize), Vec::new());
     for item in 0..profile.items() {
         if stack != StackRule::None && profile.reach(item).is_some() {
@@ -130,20 +138,23 @@ pub(super) fn order(profile: &Profile<'_>, stack: StackRule, base: BaseRule) -> 
             rest.push(item);
         }
     }
-    sort_descending(&mut items, &|item| {
+    let in_stack = |item| {
         let (left, right) = profile.reach(item).expect("the stack is what has a reach");
         let [part, turn] = stack.key(left, right);
         [part, turn, profile.size(item), 0]
-    });
-    sort_descending(&mut rest, &|item| base.key(profile, item));
+    };
+    sort_descending(&mut items, &in_stack, stop);
+    sort_descending(&mut rest, &|item| base.key(profile, item), stop);
+    meter.poll()?;
     let stack = items.len();
     items.append(&mut rest);
-    StackOrder { items, stack }
+    Ok(StackOrder { items, stack })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Control;
     use crate::place::prepared::Prepared;
     use crate::place::{Problem, testing};
 
@@ -154,12 +165,15 @@ mod tests {
             if problem.items.is_empty() {
                 return Ok(());
             }
+            let mut control = Control::default();
+            let mut meter = Meter::new(&mut control, None);
             let prepared = Prepared::new(&problem);
-            let profile = Profile::new(&prepared);
+            let profile = Profile::new(&prepared, &mut meter).expect("nothing stops it");
             let stack = *u.choose(StackRule::STACKS)?;
             let base = *u.choose(BaseRule::ALL)?;
             for stack in [stack, StackRule::None] {
-                let mut items = order(&profile, stack, base).items;
+                let order = order(&profile, stack, base, &mut meter);
+                let mut items = order.expect("nothing stops it").items;
                 items.sort_unstable();
                 assert!(items.iter().copied().eq(0..profile.items()));
             }
@@ -178,9 +192,12 @@ mod tests {
         for at in [1, 5, 7, 9, 12, 14, 17, 19, 22] {
             testing::add_item(&mut problem, 1, &[(at, at)]);
         }
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
         let prepared = Prepared::new(&problem);
-        let profile = Profile::new(&prepared);
-        let order = order(&profile, StackRule::Vee, BaseRule::SizeLoad);
+        let profile = Profile::new(&prepared, &mut meter).expect("nothing stops it");
+        let order = order(&profile, StackRule::Vee, BaseRule::SizeLoad, &mut meter);
+        let order = order.expect("nothing stops it");
         assert_eq!(order.stack, 5);
         // To the right of the peak reach 3, 2 and 4, to the left 3, 1 and 4; 4 more to the left.
         assert_eq!(order.items[..5], [3, 0, 2, 1, 4]);

@@ -1,7 +1,11 @@
 //! What a search wants to know of every item: how long, how crowded, how far from the peak.
 
 use crate::place::Run;
+use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
+
+/// Items between two questions whether to stop.
+const POLL: usize = 1 << 15;
 
 /// The profile of a problem.
 #[derive(Debug)]
@@ -15,11 +19,17 @@ pub(super) struct Profile<'a> {
 
 impl<'a> Profile<'a> {
     /// The profile of a problem.
-    pub(super) fn new(prepared: &'a Prepared<'a>) -> Profile<'a> {
+    pub(super) fn new(
+        prepared: &'a Prepared<'a>,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<Profile<'a>, Stop> {
         let items = &prepared.problem.items;
         let points = prepared.points() as usize;
         let mut change = vec![0_u64; points + 1];
         for (i, item) in items.iter().enumerate() {
+            if i % POLL == 0 {
+                meter.poll()?;
+            }
             for run in prepared.life(i as u32) {
                 let (first, past) = (run.first as usize, run.last as usize + 1);
                 // Wrapping: the running sum is what counts, and it is never negative.
@@ -33,16 +43,20 @@ impl<'a> Profile<'a> {
             load
         });
         let greatest = Greatest::new(loads);
-        let most = |item: u32| {
-            let runs = prepared.life(item).iter();
+        let mut load = Vec::with_capacity(items.len());
+        for item in 0..items.len() {
+            if item % POLL == 0 {
+                meter.poll()?;
+            }
+            let runs = prepared.life(item as u32).iter();
             let most = runs.map(|run| greatest.within(run.first as usize, run.last as usize));
-            most.max().unwrap_or(0)
-        };
-        Profile {
-            load: (0..items.len() as u32).map(most).collect(),
+            load.push(most.max().unwrap_or(0));
+        }
+        Ok(Profile {
+            load,
             peak: greatest.first_greatest() as u32,
             prepared,
-        }
+        })
     }
 
     /// How many items there are.
@@ -128,6 +142,7 @@ impl Greatest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Control;
     use crate::place::{Problem, testing};
 
     #[test]
@@ -156,7 +171,9 @@ mod tests {
         testing::add_item(&mut problem, 4, &[(3, 9)]);
         testing::add_item(&mut problem, 2, &[(6, 7), (12, 13)]);
         let prepared = Prepared::new(&problem);
-        let profile = Profile::new(&prepared);
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
+        let profile = Profile::new(&prepared, &mut meter).expect("nothing stops it");
         assert_eq!([0, 1, 2].map(|item| profile.load(item)), [12, 12, 6]);
         // The points: {0, 1}, {1, 2}, {2}.
         let reach = [0, 1, 2].map(|item| profile.reach(item));

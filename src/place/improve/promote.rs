@@ -64,7 +64,7 @@ impl Promotion {
     pub(super) fn round(
         &mut self,
         prepared: &Prepared<'_>,
-        neighbours: &mut Neighbours,
+        neighbours: &Neighbours,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Round, Stop> {
         let count = self.order.items.len();
@@ -87,7 +87,7 @@ impl Promotion {
         Ok(Round::Failed)
     }
 
-    fn repair(&mut self, prepared: &Prepared<'_>, neighbours: &mut Neighbours, pass: &Pass<'_>) {
+    fn repair(&mut self, prepared: &Prepared<'_>, neighbours: &Neighbours, pass: &Pass<'_>) {
         let mut rank_of = vec![0_u32; self.order.items.len()];
         for (rank, &item) in self.order.items.iter().enumerate() {
             rank_of[item as usize] = rank as u32;
@@ -145,7 +145,7 @@ impl Promotion {
     fn rank_with_room(
         &self,
         prepared: &Prepared<'_>,
-        neighbours: &mut Neighbours,
+        neighbours: &Neighbours,
         pass: &Pass<'_>,
         rank_of: &[u32],
         rank: usize,
