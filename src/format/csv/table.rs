@@ -132,7 +132,9 @@ pub(super) fn write(
         } else {
             csv::Terminator::Any(b'\n')
         };
-        Sink::Quoted(csv::WriterBuilder::new().terminator(end).from_writer(out))
+        Sink::Quoted(Box::new(
+            csv::WriterBuilder::new().terminator(end).from_writer(out),
+        ))
     } else {
         let end = if crlf { "\r\n" } else { "\n" };
         Sink::Plain(BufWriter::with_capacity(1 << 16, out), end)
@@ -154,7 +156,7 @@ pub(super) fn write(
 enum Sink<W: Write> {
     /// Nothing needs quotes; the end of a line.
     Plain(BufWriter<W>, &'static str),
-    Quoted(csv::Writer<W>),
+    Quoted(Box<csv::Writer<W>>),
 }
 
 impl<W: Write> Sink<W> {

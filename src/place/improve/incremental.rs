@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::neighbours::Neighbours;
+use super::neighbours::{Neighbours, VISITS_PER_STEP};
 use super::orders::StackOrder;
 use crate::place::engine::Request;
 use crate::place::exact::Random;
@@ -26,8 +26,8 @@ use crate::place::prepared::{Prepared, Windows};
 /// The difference of neighbouring keys at first; repairs go between them.
 const KEY_GAP: u64 = 1 << 24;
 
-/// Visits of neighbours that cost as much as one placement of first fit.
-const VISITS_PER_STEP: u64 = 16;
+/// What has more neighbours than this keeps its turn: to find it a better one would take too long.
+const MOST_AROUND: usize = 1 << 16;
 
 /// A placement under repair.
 pub(super) struct Incremental<'a> {
@@ -143,6 +143,9 @@ impl<'a> Incremental<'a> {
                 turns.push((self.key[other as usize], other));
             }
         });
+        if around.len() > MOST_AROUND {
+            return visits;
+        }
         around.sort_unstable();
         turns.sort_unstable();
         turns.dedup();

@@ -5,10 +5,12 @@
 //! class before it begins: a stretch of the class, of which at least half do meet it if they lie
 //! evenly. So a search reads some thirty stretches of neighbouring rows and follows no links.
 
-use crate::order::sort_words;
 use crate::place::Run;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
+
+/// Rows that are read in the time of one placement of first fit.
+pub(super) const VISITS_PER_STEP: u64 = 64;
 
 /// An index over the lives of a problem.
 #[derive(Debug)]
@@ -35,26 +37,10 @@ impl Neighbours {
             None => prepared.life(i as u32),
             Some(pin) => prepared.pin_life(pin),
         };
-        let mut given: Vec<(Run, u32)> = Vec::with_capacity(items);
-        for i in 0..items + prepared.problem.pins.len() {
-            given.extend(life(i).iter().map(|&run| (run, i as u32)));
-        }
-        meter.poll()?;
-        // Items mostly ascend by first point already; a class is then no more than a stable pick.
-        let by_first = given.is_sorted_by_key(|row| row.0.first);
-        if !by_first {
-            let key = |row: &(Run, u32)| u64::from(row.0.first) << 32;
-            let mut words: Vec<u64> = (0..).zip(&given).map(|(at, row)| key(row) | at).collect();
-            sort_words(&mut words, &mut || meter.poll().is_err());
-            meter.poll()?;
-            given = words
-                .iter()
-                .map(|&word| given[word as u32 as usize])
-                .collect();
-        }
+        let all = 0..items + prepared.problem.pins.len();
         let mut starts = [0; u32::BITS as usize + 2];
-        for &(run, _) in &given {
-            starts[class(run) as usize + 1] += 1;
+        for run in all.clone().flat_map(life) {
+            starts[class(*run) as usize + 1] += 1;
         }
         let mut classes = Vec::new();
         for class in 0..=u32::BITS as usize {
@@ -65,11 +51,21 @@ impl Neighbours {
             starts[class + 1] += starts[class];
         }
         meter.poll()?;
-        let mut rows = given.clone();
-        for row in given {
-            let at = &mut starts[class(row.0) as usize];
-            rows[*at] = row;
-            *at += 1;
+        let none = Run { first: 0, last: 0 };
+        let mut rows = vec![(none, 0); starts[u32::BITS as usize + 1]];
+        for i in all {
+            for &run in life(i) {
+                let at = &mut starts[class(run) as usize];
+                rows[*at] = (run, i as u32);
+                *at += 1;
+            }
+        }
+        let mut start = 0;
+        for &(end, _) in &classes {
+            meter.poll()?;
+            // Items mostly ascend by first point already, and then this only looks.
+            rows[start..end].sort_unstable_by_key(|&(run, payload)| (run.first, payload));
+            start = end;
         }
         Ok(Neighbours { rows, classes })
     }
