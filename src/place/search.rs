@@ -203,6 +203,7 @@ mod tests {
     use crate::place::naive::{self, Outcome};
     use crate::place::testing;
     use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
 
     fn run(problem: &Problem, strategy: Strategy) -> Result<Solved, Unsolved> {
         solve(problem, strategy, Some(3_000), &mut Control::default())
@@ -298,6 +299,39 @@ mod tests {
         assert_eq!(short, Err(Unsolved::DeadlineExceeded));
         let enough = solve(&problem, strategy, Some(2), &mut Control::default());
         assert!(enough.is_ok_and(|solved| solved.status == Status::Optimal));
+    }
+
+    #[test]
+    fn a_run_may_be_stopped_at_any_look_at_the_clock() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            let strategy = *u.choose(&[Strategy::Reference, Strategy::Fast, Strategy::Best])?;
+            let last = u.int_in_range(0..=40)?;
+            let looks = std::cell::Cell::new(0);
+            let elapsed = || {
+                looks.set(looks.get() + 1);
+                Duration::from_secs(looks.get())
+            };
+            let mut control = Control {
+                elapsed: Some(&elapsed),
+                deadline: Some(Duration::from_secs(last + 1)),
+                ..Control::default()
+            };
+            match solve(&problem, strategy, Some(500), &mut control) {
+                Ok(solved) => {
+                    let violations = testing::violations(&problem, &solved.placement);
+                    assert_eq!(violations, Vec::<String>::new());
+                    assert!(solved.placement.peak >= solved.bound);
+                }
+                Err(Unsolved::NoRoom { item, offsets }) => {
+                    assert_eq!(offsets[item as usize], None);
+                }
+                Err(stopped) => assert_eq!(stopped, Unsolved::DeadlineExceeded),
+            }
+            // Whoever sees it passes that on, and each on the way may look again.
+            assert!(looks.get() <= last + 12, "{} looks of {last}", looks.get());
+            Ok(())
+        });
     }
 
     #[test]
