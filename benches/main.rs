@@ -1,7 +1,8 @@
 //! Time and quality of planning, beside baselines of our own, in one run.
 //!
 //! `cargo bench --bench planning` for everything; with `-- 1000 100000` for these numbers of
-//! buffers, with `-- training` for this workload. See README.md beside this file.
+//! buffers, with `-- training` for this workload, with `-- FILE.csv` for the buffers of a file, with
+//! `-- --perturbed` for how often changed workloads end at the bound. See README.md beside this file.
 
 #![allow(
     clippy::print_stdout,
@@ -10,9 +11,11 @@
 
 mod baselines;
 mod check;
+mod perturbed;
 mod programs;
 mod workloads;
 
+use std::cell::Cell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -27,13 +30,21 @@ const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 /// What would look at more pairs of buffers than this is skipped, with a note.
 const MOST_PAIRS: u64 = 300_000_000;
 
+/// Larger workloads are not changed: they would take hours.
+const MOST_PERTURBED: usize = 100_000;
+
+/// Changed workloads of one kind.
+const SEEDS: u64 = 4;
+
 fn main() {
     let typed: Vec<String> = std::env::args()
         .skip(1)
         .filter(|a| !a.starts_with("--"))
         .collect();
+    let (files, words): (Vec<&String>, Vec<&String>) =
+        typed.iter().partition(|word| word.ends_with(".csv"));
     let (numbers, names): (Vec<&String>, Vec<&String>) =
-        typed.iter().partition(|word| word.parse::<usize>().is_ok());
+        words.iter().partition(|word| word.parse::<usize>().is_ok());
     let mut sizes: Vec<usize> = numbers
         .iter()
         .map(|n| n.parse().expect("partitioned"))
@@ -41,10 +52,33 @@ fn main() {
     if sizes.is_empty() {
         sizes.extend(SIZES);
     }
+    let is_perturbed = std::env::args().any(|arg| arg == "--perturbed");
+    if is_perturbed {
+        sizes.retain(|&n| n <= MOST_PERTURBED);
+        print!("best, by change:{:>24}", "buffers");
+        perturbed::CHANGES
+            .iter()
+            .for_each(|change| print!(" {change:>15}"));
+        println!();
+    }
+    let all = |name: &str, buffers: &[Buffer]| {
+        if is_perturbed {
+            perturbed::count(name, buffers, SEEDS, Strategy::Best);
+        } else {
+            measure(name, buffers);
+        }
+    };
+    for file in &files {
+        match workloads::from_csv(file) {
+            Ok(buffers) => all(file.rsplit('/').next().unwrap_or(file), &buffers),
+            Err(message) => println!("{file}: skipped: {message}"),
+        }
+    }
     for workload in WORKLOADS {
-        if names.is_empty() || names.iter().any(|name| *name == workload.name) {
+        let named = names.iter().any(|name| *name == workload.name);
+        if named || names.is_empty() && files.is_empty() {
             for &n in &sizes {
-                measure(workload.name, &(workload.make)(n));
+                all(workload.name, &(workload.make)(n));
             }
         }
     }
@@ -79,6 +113,9 @@ fn measure(name: &str, buffers: &[Buffer]) {
     let (time, offsets) = best_of(|| solve(&problem, Strategy::Reference));
     table.placement("reference: Briggs order, first fit", time, &offsets);
     table.placement("fast", fast_time, &fast);
+    let (time, best) = best_of(|| solve(&problem, Strategy::Best));
+    table.placement("best", time, &best);
+    table.silence(&problem);
     let program = program(function);
     let (time, _) = best_of(|| {
         dramalloc::plan(&program, &Options::default(), &mut Control::default())
@@ -96,6 +133,11 @@ fn measure(name: &str, buffers: &[Buffer]) {
         "baseline: by size, best fit, neighbours",
         load.pairs,
         baselines::neighbour_best_fit,
+    );
+    table.baseline(
+        "baseline: best of six, neighbours",
+        6 * load.pairs,
+        baselines::neighbour_best_of_six,
     );
     table.baseline("baseline: free list over time", n, baselines::free_list);
 }
@@ -185,6 +227,25 @@ impl Table<'_> {
             "each pair is found from both sides"
         );
         self.time(what, time);
+    }
+
+    /// The longest time in which strategy `fast` does not look at the host's clock.
+    fn silence(&self, problem: &dramalloc::Problem) {
+        let start = Instant::now();
+        let (last, longest) = (Cell::new(Duration::ZERO), Cell::new(Duration::ZERO));
+        let elapsed = || {
+            let now = start.elapsed();
+            longest.set(longest.get().max(now - last.replace(now)));
+            now
+        };
+        let mut control = Control {
+            elapsed: Some(&elapsed),
+            deadline: Some(Duration::MAX),
+            ..Control::default()
+        };
+        let solved = dramalloc::solve(problem, Strategy::Fast, None, &mut control);
+        black_box(solved.is_ok());
+        self.time("fast: longest time between two polls", longest.get());
     }
 
     /// Says that a measurement is left out if it would look at more pairs than is sensible.

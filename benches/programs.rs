@@ -19,7 +19,7 @@ pub fn problem(buffers: &[Buffer]) -> Problem {
     }
     let item = |b: &Buffer| Item {
         size: b.size,
-        align: PAGE,
+        align: 1, // Sizes of the workloads are whole pages, those of files are what they are.
         usage: Usage::Internal,
     };
     Problem {

@@ -28,6 +28,32 @@ impl Buffer {
     }
 }
 
+/// The buffers of a CSV file of allocation solvers, sorted. Only what has one life, and neither pin
+/// nor alignment, is a buffer here.
+pub fn from_csv(path: &str) -> Result<Vec<Buffer>, String> {
+    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let file = dramalloc::format::CsvFile::read(bytes).map_err(|e| e.to_string())?;
+    let problem = file.problem();
+    let first = problem.segments.iter().map(|s| s.0).min().unwrap_or(0);
+    let mut buffers = Vec::with_capacity(problem.len());
+    for row in 0..problem.len() {
+        let &[(lower, upper)] = problem.segments_of(row) else {
+            return Err(format!("row {row} has not one life"));
+        };
+        if problem.pin(row).is_some() || problem.alignments.get(row).is_some_and(|&a| a > 1) {
+            return Err(format!("row {row} has a pin or an alignment"));
+        }
+        let time = |time: i64| u32::try_from(time - first).map_err(|e| e.to_string());
+        buffers.push(Buffer {
+            lower: time(lower)?,
+            upper: time(upper)?,
+            size: problem.sizes[row],
+        });
+    }
+    buffers.sort_unstable();
+    Ok(buffers)
+}
+
 /// A generator of workloads.
 pub struct Workload {
     /// Its name in tables.

@@ -29,6 +29,7 @@ mod ffi;
 pub mod format;
 pub mod interval_tree;
 pub mod ir;
+mod labels;
 pub mod liveness;
 mod options;
 pub mod order;
@@ -47,6 +48,7 @@ pub mod verify;
 
 pub use control::{Control, Progress};
 pub use error::{Error, Fault, Place, Result};
+pub use labels::Labels;
 pub use options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
 pub use place::{
     Holder, InPlacePair, Item, NAMED_HOLDERS, Named, NoRoom, PAGE, Pin, Placement, Problem, Region,

@@ -7,8 +7,10 @@
 
 use crate::control::Control;
 use crate::error::{Error, Fault, Result};
-use crate::ir::{FlatIndex, Segment, Usage};
+use crate::ir::{FlatIndex, Lives, Segment, Usage};
+use crate::labels::Labels;
 use crate::options::{Floor, Options};
+use crate::order::sort_words;
 use crate::place::{self, Item, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
 use crate::sorting::CompactSort as _;
@@ -27,7 +29,7 @@ pub struct RawProblem {
     /// The host's own addresses. Empty: none.
     pub pins: Vec<Option<u64>>,
     /// How messages call the rows. Empty: by number.
-    pub labels: Vec<String>,
+    pub labels: Labels,
     /// Windows of the address space. Empty: one without bounds.
     pub regions: Vec<Region>,
 }
@@ -85,10 +87,8 @@ impl RawProblem {
 
     /// How messages call a row.
     pub fn label(&self, row: usize) -> String {
-        self.labels
-            .get(row)
-            .cloned()
-            .unwrap_or_else(|| format!("#{row}"))
+        let label = self.labels.get(row).map(str::to_owned);
+        label.unwrap_or_else(|| format!("#{row}"))
     }
 
     /// Refuses rows that mean nothing: wrong lengths, inverted or overlapping segments, pins past
@@ -157,7 +157,7 @@ pub fn solve_raw(
 ) -> Result<RawPlan> {
     options.validate()?;
     raw.validate()?;
-    let ranked = Ranked::new(raw, options)?;
+    let ranked = Ranked::new(raw, options, control)?;
     ranked.check_pins()?;
     let solved = place::solve(
         &ranked.problem,
@@ -218,8 +218,6 @@ struct Ranked {
     rows: Vec<u32>,
     /// The row of each pin.
     pin_rows: Vec<u32>,
-    /// The time of each rank.
-    times: Vec<i64>,
 }
 
 impl Ranked {
@@ -239,25 +237,23 @@ impl Ranked {
         }
     }
 
-    fn new(raw: &RawProblem, options: &Options) -> Result<Ranked> {
-        let mut times: Vec<i64> = raw.segments.iter().flat_map(|&(l, u)| [l, u]).collect();
-        times.sort_unstable();
-        times.dedup();
-        let rank = Ranks::new(&times);
-        let segments = |row: u32| {
+    fn new(raw: &RawProblem, options: &Options, control: &Control<'_>) -> Result<Ranked> {
+        go_on(control)?;
+        let rank = Ranks::new(raw);
+        let mut merged: Vec<Segment> = Vec::new();
+        let mut segments = |row: u32, lives: &mut Lives| {
             let live = raw.segments_of(row as usize).iter().filter(|s| s.0 < s.1);
             // Touching runs are one: nothing can be placed between them.
-            let mut merged: Vec<(u32, u32)> = Vec::new();
+            merged.clear();
             for &(lower, upper) in live {
-                let (first, last) = (rank.of(lower), rank.of(upper) - 1);
-                match merged.last_mut() {
-                    Some(run) if run.1 + 1 == first => run.1 = last,
-                    _ => merged.push((first, last)),
+                let (mut first, last) = (rank.of(lower), rank.of(upper) - 1);
+                if let Some(run) = merged.pop_if(|run| run.last().0 + 1 == first) {
+                    first = run.first().0;
                 }
+                merged
+                    .push(Segment::new(FlatIndex(first), FlatIndex(last)).expect("lower < upper"));
             }
-            merged.into_iter().map(|(first, last)| {
-                Segment::new(FlatIndex(first), FlatIndex(last)).expect("lower < upper")
-            })
+            lives.push(merged.iter().copied());
         };
         let default_align = options.align.unwrap_or(1);
         let live = |&row: &u32| {
@@ -267,7 +263,7 @@ impl Ranked {
             .filter(live)
             .partition(|&row| raw.pin(row as usize).is_none());
         // The dense id of raw problems. // T
-        rows.sort_by_cached_key(|&row| {
+        let id = |row: u32| {
             let row = row as usize;
             let live = raw.segments_of(row);
             (
@@ -276,7 +272,26 @@ impl Ranked {
                 raw.sizes[row],
                 raw.alignment(row, default_align),
             )
-        });
+        };
+        // Files often come in that order; if not, the first time decides nearly always.
+        if !rows.is_sorted_by_key(|&row| id(row)) {
+            let lower = |row: u32| rank.of(raw.segments_of(row as usize)[0].0);
+            let mut keys: Vec<u64> = rows
+                .iter()
+                .map(|&row| u64::from(lower(row)) << 32 | u64::from(row))
+                .collect();
+            go_on(control)?;
+            sort_words(&mut keys, &mut || go_on(control).is_err());
+            go_on(control)?;
+            rows.clear();
+            for same in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
+                let from = rows.len();
+                rows.extend(same.iter().map(|&key| key as u32));
+                if same.len() > 1 {
+                    rows[from..].sort_by_key(|&row| id(row));
+                }
+            }
+        }
         let mut problem = Problem {
             ceiling: options.core_capacity().unwrap_or(u64::MAX),
             regions: raw.regions.clone(),
@@ -285,13 +300,18 @@ impl Ranked {
             ..Problem::default()
         };
         problem.regions.sort_compact_by_key(|r| r.base);
-        for &row in &rows {
+        problem.items.reserve_exact(rows.len());
+        problem.lives = Lives::with_capacity(rows.len(), raw.segments.len());
+        for (i, &row) in rows.iter().enumerate() {
+            if i % POLL == 0 {
+                go_on(control)?;
+            }
             problem.items.push(Item {
                 size: raw.sizes[row as usize],
                 align: raw.alignment(row as usize, default_align),
                 usage: Usage::Internal,
             });
-            problem.lives.push(segments(row));
+            segments(row, &mut problem.lives);
         }
         for &row in &pin_rows {
             let start = raw.pin(row as usize).expect("partitioned by it");
@@ -299,7 +319,7 @@ impl Ranked {
                 start,
                 end: start + raw.sizes[row as usize],
             });
-            problem.pin_lives.push(segments(row));
+            segments(row, &mut problem.pin_lives);
         }
         if let Some((a, b)) = place::overlapping_pins(&problem.pins, &problem.pin_lives) {
             let (a, b) = (a.min(b), a.max(b));
@@ -325,7 +345,6 @@ impl Ranked {
             problem,
             rows,
             pin_rows,
-            times,
         })
     }
 
@@ -339,7 +358,8 @@ impl Ranked {
             (raw.label(row as usize), row)
         });
         if let Fault::NoRoom(report) = &mut error.fault {
-            let time = |rank: i64| self.times[rank as usize];
+            let times = times(raw);
+            let time = |rank: i64| times[rank as usize];
             report.index = time(report.index);
             for holder in &mut report.holders {
                 let (first, last) = holder.life;
@@ -350,35 +370,67 @@ impl Ranked {
     }
 }
 
-/// Finds the rank of a time: a table when the times are dense, else binary search.
-struct Ranks<'a> {
-    times: &'a [i64],
-    table: Vec<u32>,
+/// Rows between two looks at the host's flag and clock.
+const POLL: usize = 1 << 15;
+
+/// Refuses to go on once the host has cancelled, or its time is up. // S2
+fn go_on(control: &Control<'_>) -> Result<()> {
+    if control.cancelled() {
+        Err(Fault::Cancelled.into())
+    } else if control.out_of_time() {
+        Err(Fault::DeadlineExceeded.into())
+    } else {
+        Ok(())
+    }
 }
 
-impl Ranks<'_> {
-    fn new(times: &[i64]) -> Ranks<'_> {
-        let span = match times {
-            [first, .., last] => last.abs_diff(*first),
-            _ => 0,
-        };
-        let mut table = Vec::new();
-        if span / 8 < times.len() as u64 {
-            table.resize(span as usize + 1, 0);
-            for (rank, &time) in times.iter().enumerate() {
-                table[time.abs_diff(times[0]) as usize] = rank as u32;
-            }
+/// Every time of a problem, once.
+fn times(raw: &RawProblem) -> Vec<i64> {
+    let mut times: Vec<i64> = raw.segments.iter().flat_map(|&(l, u)| [l, u]).collect();
+    times.sort_unstable();
+    times.dedup();
+    times
+}
+
+/// Finds the rank of a time among all times.
+enum Ranks {
+    /// By distance from the first time.
+    Dense(i64, Vec<u32>),
+    /// By search.
+    Sparse(Vec<i64>),
+}
+
+/// Times per segment up to which a table is smaller than the search is slow.
+const DENSE_TIMES_PER_SEGMENT: u64 = 8;
+
+impl Ranks {
+    fn new(raw: &RawProblem) -> Ranks {
+        let first = raw.segments.iter().map(|s| s.0).min().unwrap_or(0);
+        let last = raw.segments.iter().map(|s| s.1).max().unwrap_or(0);
+        let span = last.abs_diff(first);
+        if span / DENSE_TIMES_PER_SEGMENT >= raw.segments.len() as u64 {
+            return Ranks::Sparse(times(raw));
         }
-        Ranks { times, table }
+        let mut table = vec![0; span as usize + 1];
+        for &(lower, upper) in &raw.segments {
+            table[lower.abs_diff(first) as usize] = 1;
+            table[upper.abs_diff(first) as usize] = 1;
+        }
+        let mut rank = 0;
+        for entry in &mut table {
+            let present = *entry;
+            *entry = rank;
+            rank += present;
+        }
+        Ranks::Dense(first, table)
     }
 
     fn of(&self, time: i64) -> u32 {
-        match self.table.get(time.abs_diff(self.times[0]) as usize) {
-            Some(&rank) => rank,
-            None => self
-                .times
-                .binary_search(&time)
-                .expect("every time was ranked") as u32,
+        match self {
+            Ranks::Dense(first, table) => table[time.abs_diff(*first) as usize],
+            Ranks::Sparse(times) => {
+                times.binary_search(&time).expect("every time was ranked") as u32
+            }
         }
     }
 }

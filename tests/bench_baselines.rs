@@ -9,15 +9,18 @@
 mod baselines;
 #[path = "../benches/check.rs"]
 mod check;
+#[path = "../benches/programs.rs"]
+mod programs;
 #[path = "../benches/workloads.rs"]
 mod workloads;
 
 use workloads::{Buffer, Random, WORKLOADS};
 
 type Planner = fn(&[Buffer]) -> Vec<u64>;
-const PLANNERS: [(&str, Planner); 3] = [
+const PLANNERS: [(&str, Planner); 4] = [
     ("first fit", baselines::first_fit_all_pairs),
     ("best fit", baselines::neighbour_best_fit),
+    ("best of six", baselines::neighbour_best_of_six),
     ("free list", baselines::free_list),
 ];
 
@@ -89,6 +92,61 @@ fn neighbour_enumeration_finds_what_looking_at_all_pairs_finds() {
         }
         assert_eq!(baselines::neighbour_best_fit(&buffers), want, "seed {seed}");
     }
+}
+
+/// The peak of strategy `fast`, which is checked.
+fn fast(buffers: &[Buffer]) -> u64 {
+    let solved = dramalloc::solve(
+        &programs::problem(buffers),
+        dramalloc::Strategy::Fast,
+        None,
+        &mut dramalloc::Control::default(),
+    );
+    let offsets = solved.expect("there is no ceiling").placement.offsets;
+    check::peak(buffers, &offsets).expect("a right placement")
+}
+
+fn best_of_six(buffers: &[Buffer]) -> u64 {
+    let offsets = baselines::neighbour_best_of_six(buffers);
+    check::peak(buffers, &offsets).expect("a right placement")
+}
+
+#[test]
+fn fast_is_not_above_the_best_of_six_on_workloads() {
+    for workload in WORKLOADS {
+        for n in [100, 1000, 3000] {
+            let buffers = (workload.make)(n);
+            let (ours, theirs) = (fast(&buffers), best_of_six(&buffers));
+            assert!(ours <= theirs, "{} {n}: {ours}, {theirs}", workload.name);
+        }
+    }
+}
+
+#[test]
+fn fast_is_not_above_the_best_of_six_on_real_programs() {
+    let above = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let mut roots = above.skip(1).map(|dir| dir.join("shared/corpus"));
+    let Some(entries) = roots.find_map(|root| root.read_dir().ok()) else {
+        eprintln!("skipped: there is no folder shared/corpus beside this repository");
+        return;
+    };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path().to_str()?.to_owned()));
+    let mut paths: Vec<String> = paths.filter(|path| path.ends_with(".csv")).collect();
+    paths.sort();
+    let mut compared = 0;
+    for path in paths {
+        // Many neighbours take the baselines minutes without optimisation; the benchmark has them.
+        match workloads::from_csv(&path) {
+            Ok(buffers) if workloads::load(&buffers).pairs <= 300_000 => {
+                let (ours, theirs) = (fast(&buffers), best_of_six(&buffers));
+                assert!(ours <= theirs, "{path}: {ours}, {theirs}");
+                compared += 1;
+            }
+            Ok(_) => (),
+            Err(message) => eprintln!("{path}: skipped: {message}"),
+        }
+    }
+    eprintln!("{compared} programs compared");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn rows(problem: &RawProblem) -> Vec<Row<'_>> {
         .map(|i| {
             let lives = problem.starts[i] as usize..problem.starts[i + 1] as usize;
             (
-                problem.labels[i].as_str(),
+                &problem.labels[i],
                 &problem.segments[lives],
                 problem.sizes[i],
             )
@@ -77,13 +77,13 @@ fn rows(problem: &RawProblem) -> Vec<Row<'_>> {
 fn rows_survive_a_round_trip() {
     for path in corpus(".csv") {
         let name = path.display();
-        let file = CsvFile::read(&bytes(&path)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let file = CsvFile::read(bytes(&path)).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(!file.problem().is_empty(), "{name}");
         let offsets: Vec<u64> = (0..file.problem().len() as u64).collect();
         let mut text = Vec::new();
         file.write(&offsets, &mut text)
             .expect("a Vec takes everything");
-        let again = CsvFile::read(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let again = CsvFile::read(text.as_slice()).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(rows(again.problem()), rows(file.problem()), "{name}");
         assert!(
             again
@@ -118,8 +118,7 @@ fn programs_become_the_rows_that_others_made_of_them() {
         let ours = program_to_csv(&program, |f| liveness(f).lives);
         let ours = ours.unwrap_or_else(|e| panic!("{name}: {e}"));
         let ours = CsvFile::read(ours.csv.as_bytes()).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let theirs =
-            CsvFile::read(&bytes(Path::new(&csv))).unwrap_or_else(|e| panic!("{csv}: {e}"));
+        let theirs = CsvFile::read(bytes(Path::new(&csv))).unwrap_or_else(|e| panic!("{csv}: {e}"));
         let (mut ours, mut theirs) = (rows(ours.problem()), rows(theirs.problem()));
         // What takes no bytes at no time may be left out.
         ours.retain(|(_, lives, size)| !lives.is_empty() && *size > 0);

@@ -4,9 +4,9 @@
 //! none does work that its description does not ask for.
 
 mod free_list;
-mod neighbour_best_fit;
+mod neighbours;
 mod time_order;
 
 pub use free_list::free_list;
-pub use neighbour_best_fit::neighbour_best_fit;
+pub use neighbours::{neighbour_best_fit, neighbour_best_of_six};
 pub use time_order::first_fit_all_pairs;

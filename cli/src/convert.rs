@@ -45,7 +45,7 @@ fn program(input: &Input) -> Result<Program, Failure> {
         let name = Path::new(&input.name)
             .file_stem()
             .map_or("rows".into(), |s| s.to_string_lossy());
-        CsvFile::read(&input.bytes).and_then(|file| format::csv_to_program(&file, &name))
+        CsvFile::read(input.bytes.as_slice()).and_then(|file| format::csv_to_program(&file, &name))
     };
     program.map_err(|e| Failure::library(&input.name, &e))
 }

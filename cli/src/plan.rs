@@ -28,7 +28,7 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
             "rows have no order to add, --deps needs a program",
         ));
     } else {
-        plan_raw(&input, args, &mut clock)?
+        plan_raw(input, args, &mut clock)?
     };
     output::write(args.output.as_deref(), &result)?;
     clock.stage("write");
@@ -112,9 +112,11 @@ fn verdict(peak: u64, bound: u64, floor: u64, status: Status) -> String {
     format!("peak {peak} bytes, {quality} ({status})")
 }
 
-fn plan_raw(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8>, Failure> {
-    let failed = |e: dramalloc::Error| Failure::library(&input.name, &e);
-    let file = CsvFile::read(&input.bytes).map_err(failed)?;
+fn plan_raw(input: Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8>, Failure> {
+    let Input { name, bytes } = input;
+    let failed = |e: dramalloc::Error| Failure::library(&name, &e);
+    let length = bytes.len();
+    let file = CsvFile::read(bytes).map_err(failed)?;
     clock.stage("read");
     let options = args.options.options(Floor::Holes); // F: a CSV's pins are obstacles.
     let problem = file.problem();
@@ -123,7 +125,7 @@ fn plan_raw(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8
     })
     .map_err(failed)?;
     clock.stage("plan");
-    proven(&input.name, &verify_raw_plan(problem, &options, &plan))?;
+    proven(&name, &verify_raw_plan(problem, &options, &plan))?;
     clock.stage("verify");
     if !args.talk.quiet {
         tell("plan", &verdict(plan.peak, plan.bound, 0, plan.status));
@@ -132,7 +134,7 @@ fn plan_raw(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8
         }
         say_notes(file.notes());
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(length + 21 * plan.offsets.len()); // A comma, 20 digits.
     file.write(&plan.offsets, &mut bytes)
         .expect("memory takes every write");
     Ok(bytes)

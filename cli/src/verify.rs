@@ -86,19 +86,20 @@ fn program(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, 
 
 fn raw(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, Failure> {
     let options = args.options.options(Floor::Holes);
-    let read =
-        |file: &Input| CsvFile::read(&file.bytes).map_err(|e| Failure::library(&file.name, &e));
+    let read = |file: &Input| {
+        CsvFile::read(file.bytes.as_slice()).map_err(|e| Failure::library(&file.name, &e))
+    };
     let (problem, placed) = (read(subject)?, read(plan)?);
     // A plan is its problem with every offset filled in; its rows are found by id.
     let placed = placed.problem();
-    let offset_of: BTreeMap<&String, Option<u64>> = placed
+    let offset_of: BTreeMap<&str, Option<u64>> = placed
         .labels
         .iter()
         .zip(placed.pins.iter().copied())
         .collect();
     let labels = &problem.problem().labels;
     let mut offsets = Vec::with_capacity(labels.len());
-    for label in labels {
+    for label in labels.iter() {
         let offset = offset_of.get(label).copied().flatten();
         let offset = offset
             .ok_or_else(|| Failure::file(&plan.name, format!("it has no offset for {label}")))?;

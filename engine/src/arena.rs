@@ -38,18 +38,38 @@ fn capacity(class: u8) -> usize {
     }
 }
 
+/// The smallest class whose blocks hold so many rows.
+fn class(rows: usize) -> u8 {
+    (0..=u8::MAX)
+        .find(|&class| capacity(class) >= rows)
+        .expect("the largest class is larger than any memory")
+}
+
 impl<X: Copy + Default, Y: Copy + Default> Arena<X, Y> {
-    /// No tables, and room for so many rows.
-    pub fn with_capacity(rows: usize) -> Arena<X, Y> {
+    /// No tables.
+    pub fn new() -> Arena<X, Y> {
+        Arena::with_blocks(0, 0)
+    }
+
+    /// So many tables without rows, each in a block with room for so many; the blocks lie in the
+    /// order of the tables.
+    pub fn with_blocks(tables: usize, rows: usize) -> Arena<X, Y> {
+        let class = class(rows);
+        let capacity = capacity(class);
+        let blocks = (0..tables).map(|table| Block {
+            start: u32::try_from(table * capacity).expect("fewer than 2^32 rows"),
+            rows: 0,
+            class,
+        });
         Arena {
-            xs: Vec::with_capacity(rows),
-            ys: Vec::with_capacity(rows),
-            blocks: Vec::new(),
+            xs: vec![X::default(); tables * capacity],
+            ys: vec![Y::default(); tables * capacity],
+            blocks: blocks.collect(),
             free: Vec::new(),
         }
     }
 
-    /// Adds tables without rows.
+    /// Adds tables without rows or blocks.
     pub fn add_tables(&mut self, count: usize) {
         let tables = self.blocks.len() + count;
         self.blocks.resize(tables, Block::default());
@@ -118,7 +138,7 @@ impl<X: Copy + Default, Y: Copy + Default> Arena<X, Y> {
                 self.ys.copy_within(kept, at + to);
             }
             if block.class > 0 {
-                self.free[block.class as usize].push(block.start);
+                self.free_of(block.class).push(block.start);
             }
             self.blocks[table as usize] = new;
         }
@@ -129,13 +149,8 @@ impl<X: Copy + Default, Y: Copy + Default> Arena<X, Y> {
     }
 
     fn allocate(&mut self, rows: usize) -> Block {
-        let class = (1..=u8::MAX)
-            .find(|&class| capacity(class) >= rows)
-            .expect("the largest class is larger than any memory");
-        if self.free.len() <= class as usize {
-            self.free.resize(class as usize + 1, Vec::new());
-        }
-        let start = self.free[class as usize].pop().unwrap_or_else(|| {
+        let class = class(rows);
+        let start = self.free_of(class).pop().unwrap_or_else(|| {
             let start = u32::try_from(self.xs.len()).expect("fewer than 2^32 rows");
             let end = self.xs.len() + capacity(class);
             self.xs.resize(end, X::default());
@@ -147,6 +162,13 @@ impl<X: Copy + Default, Y: Copy + Default> Arena<X, Y> {
             rows: rows as u32,
             class,
         }
+    }
+
+    fn free_of(&mut self, class: u8) -> &mut Vec<u32> {
+        if self.free.len() <= class as usize {
+            self.free.resize(class as usize + 1, Vec::new());
+        }
+        &mut self.free[class as usize]
     }
 
     /// The same tables with other fields.
@@ -167,8 +189,9 @@ mod tests {
     #[test]
     fn tables_are_what_vectors_would_be() {
         arbtest::arbtest(|u| {
-            let mut arena = Arena::with_capacity(0);
-            arena.add_tables(3);
+            let room = u.int_in_range(0..=20)?;
+            let mut arena = Arena::with_blocks(2, room);
+            arena.add_tables(1);
             let mut tables: [Vec<(u32, u64)>; 3] = Default::default();
             for step in 0..u.int_in_range(0..=40)? {
                 let table = u.choose_index(3)?;

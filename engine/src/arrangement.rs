@@ -153,7 +153,7 @@ mod tests {
         arbtest::arbtest(|u| {
             const ADDRESSES: usize = 60;
             let mut naive = [0u64; ADDRESSES];
-            let mut arrangements = Arrangements::<u32>::with_capacity(0);
+            let mut arrangements = Arrangements::<u32>::new();
             arrangements.add_tables(1);
             let mut scratch = Vec::new();
             for _ in 0..u.int_in_range(0..=20)? {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_below_the_end_has_no_position() {
-        let mut arrangements = Arrangements::<u32>::with_capacity(0);
+        let mut arrangements = Arrangements::<u32>::new();
         arrangements.add_tables(1);
         take(&mut arrangements, 0, 1, (0, 10), &mut Vec::new());
         let most = u32::END - 10;

@@ -101,7 +101,7 @@ mod tests {
         arbtest::arbtest(|u| {
             const ADDRESSES: usize = 80;
             let mut taken = [false; ADDRESSES];
-            let mut lists = GapLists::<u64>::with_capacity(0);
+            let mut lists = GapLists::<u64>::new();
             lists.add_tables(1);
             for _ in 0..u.int_in_range(1..=14)? {
                 let start = u.int_in_range(0..=ADDRESSES - 2)?;

@@ -102,13 +102,15 @@ impl<A: Address> Tree<A> {
             });
         }
         let root = levels[levels.len() - 1].first as usize;
-        // Measured: with blocks half full at worst, a run takes two to three rows.
-        let mut arrangements = Arrangements::with_capacity(3 * runs);
-        arrangements.add_tables(root + 1);
+        // Measured: a leaf ends with some five intervals to four runs. With room for them from the
+        // start it never moves, and the leaves lie in the order of time.
+        let leaves = levels[0].nodes as usize;
+        let mut arrangements = Arrangements::with_blocks(leaves, runs / leaves * 5 / 4);
+        arrangements.add_tables(root + 1 - leaves);
         Tree {
             levels,
             arrangements,
-            covers: GapLists::with_capacity(0),
+            covers: GapLists::new(),
             cover_of: vec![NO_COVER; root + 1],
             scratch: Scratch::default(),
         }

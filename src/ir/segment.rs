@@ -108,6 +108,11 @@ impl Lives {
         &self.segments[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
+    /// Where the segments of each owner start in `all`; one entry more than owners.
+    pub(crate) fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
     /// The segments of every owner, owner by owner.
     pub fn all(&self) -> &[Segment] {
         &self.segments

@@ -1,99 +1,19 @@
 //! Who is placed first. // O
 //!
 //! First fit is only as good as its order, and no order is best everywhere, so that there are
-//! several; a strategy tries some of them. Every order is total: ties are broken by dense id, so
-//! that none depends on how the host listed its locations. // S4
+//! several: the reference order is here, those that begin with the peak in `place::improve`. // O2
+//! Every order is total: ties are broken by dense id, so that none depends on how the host listed
+//! its locations. // S4
 
+mod ranking;
 mod rounds;
 
+pub(crate) use ranking::{Key, Stop, sort_descending, sort_words};
 pub(crate) use rounds::reference_unless;
 
-use std::cmp::Reverse;
-
-use crate::place::{Problem, peak_index};
-use crate::sorting::{CompactSort as _, Key};
+use crate::place::Problem;
 
 /// The reference order: Briggs worklist in rounds, hardest first. // O1
 pub fn reference(problem: &Problem) -> Vec<u32> {
     reference_unless(problem, &mut || false).expect("nothing stops it")
-}
-
-/// The orders that a strategy may try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// Hardest first by interference. // O1
-    Reference,
-    /// Most bytes first, then longest life.
-    Size,
-    /// Most bytes times instructions first.
-    Area,
-    /// Longest life first, then most bytes.
-    Length,
-    /// What is live at the instruction of greatest load first, then the rest; both by size.
-    PeakSize,
-    /// The same, but what is live at the peak goes by length.
-    PeakLength,
-    /// Earliest first, then most bytes.
-    Start,
-}
-
-impl Order {
-    /// Every order, the ones that most often do best first.
-    pub const ALL: &[Order] = &[
-        Order::Reference,
-        Order::Size,
-        Order::PeakLength,
-        Order::PeakSize,
-        Order::Area,
-        Order::Length,
-        Order::Start,
-    ];
-
-    /// The items of `problem` in this order; `None` once `stop` says so, which it is asked often.
-    pub fn of(self, problem: &Problem, stop: &mut dyn FnMut() -> bool) -> Option<Vec<u32>> {
-        let size = |i: u32| problem.items[i as usize].size;
-        let length = |i: u32| length(problem, i);
-        let by_size = |i: u32| (Reverse(size(i)), Reverse(length(i)));
-        Some(match self {
-            Order::Reference => return reference_unless(problem, stop),
-            Order::Size => sorted(problem, by_size),
-            Order::Area => sorted(problem, |i| {
-                Reverse(u128::from(size(i)) * u128::from(length(i)))
-            }),
-            Order::Length => sorted(problem, |i| (Reverse(length(i)), Reverse(size(i)))),
-            Order::PeakSize | Order::PeakLength => {
-                let peak = peak_index(problem);
-                let at_peak = |i: u32| {
-                    let life = problem.lives.of(i as usize);
-                    life.iter().any(|s| s.contains(peak))
-                };
-                let long_first = self == Order::PeakLength;
-                let mut items = sorted(problem, by_size);
-                items.sort_compact_by_key(|&i| {
-                    let at_peak = at_peak(i);
-                    let first = if at_peak && long_first { length(i) } else { 0 };
-                    (Reverse(at_peak), Reverse(first))
-                });
-                items
-            }
-            Order::Start => sorted(problem, |i| {
-                (problem.lives.of(i as usize)[0].first(), Reverse(size(i)))
-            }),
-        })
-    }
-}
-
-/// How many instructions an item is live at.
-fn length(problem: &Problem, item: u32) -> u64 {
-    let life = problem.lives.of(item as usize);
-    life.iter()
-        .map(|s| u64::from(s.last().0 - s.first().0) + 1)
-        .sum()
-}
-
-/// All items by ascending key; ties by dense id.
-fn sorted<K: Key>(problem: &Problem, key: impl Fn(u32) -> K) -> Vec<u32> {
-    let mut items: Vec<u32> = (0..problem.items.len() as u32).collect();
-    items.sort_compact_by_key(|&i| key(i));
-    items
 }

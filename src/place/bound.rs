@@ -8,13 +8,19 @@
 
 use super::load::Loads;
 use super::{Pin, Problem};
+use crate::order::Stop;
 use crate::sorting::CompactSort as _;
 
 /// The least peak that any placement can have, in bytes; `u64::MAX` if it does not fit in 64 bits.
 ///
 /// Regions and alignment are not taken into account. Bytes that several pins hold count once.
 pub fn lower_bound(problem: &Problem) -> u64 {
-    let loads = Loads::of(problem);
+    lower_bound_unless(problem, &mut || false).expect("nothing stops it")
+}
+
+/// The same; `None` once `stop` says so.
+pub(crate) fn lower_bound_unless(problem: &Problem, stop: &mut Stop<'_>) -> Option<u64> {
+    let loads = Loads::unless(problem, stop)?;
     let floor = u128::from(problem.floor);
     let above_floor = |pin: &Pin| pin.end > problem.floor && pin.start < pin.end;
     let bound = if problem.pins.iter().any(above_floor) {
@@ -22,7 +28,7 @@ pub fn lower_bound(problem: &Problem) -> u64 {
     } else {
         floor + loads.bytes.iter().max().copied().unwrap_or(0)
     };
-    u64::try_from(bound).unwrap_or(u64::MAX)
+    Some(u64::try_from(bound).unwrap_or(u64::MAX))
 }
 
 fn beside_pins(problem: &Problem, loads: &Loads) -> u128 {

@@ -5,7 +5,7 @@
 
 use super::meter::{Meter, Stop};
 use super::packing::Packing;
-use super::prepared::Prepared;
+use super::prepared::{Prepared, Windows};
 use super::{PAGE, Placement};
 use crate::ir::Usage;
 
@@ -18,34 +18,65 @@ pub(crate) enum Others {
     Anywhere,
 }
 
-/// How a first fit ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// Every item is placed.
-    Placed(Placement),
-    /// An item found no room; what was placed when it failed.
-    NoRoom {
-        /// The item.
-        item: u32,
-        /// By item.
-        offsets: Vec<Option<u64>>,
-    },
+/// What a first fit has placed.
+#[derive(Debug)]
+pub(crate) struct Pass<'a> {
+    pub(crate) packing: Packing<'a>,
+    /// The ranks of what found no room.
+    pub(crate) failed: Vec<usize>,
+    collective_real: Option<u64>,
+    outside_region: Vec<u32>,
+}
+
+impl Pass<'_> {
+    /// The placement, if everything found room.
+    pub(crate) fn placement(self) -> Option<Placement> {
+        self.failed.is_empty().then(|| Placement {
+            peak: self.packing.peak(),
+            collective_real: self.collective_real,
+            outside_region: self.outside_region,
+            offsets: self.packing.into_offsets(),
+        })
+    }
+
+    /// Places what has failed at the end of the order, below another ceiling. One step each. Not
+    /// for collective items with a region, which come first. // P5
+    pub(crate) fn place_failed(
+        &mut self,
+        order: &[u32],
+        ceiling: u64,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<(), Stop> {
+        let problem = self.packing.problem();
+        let everywhere = Windows::new(problem, problem.floor, ceiling);
+        let mut still = Vec::new();
+        for &rank in &self.failed {
+            meter.step()?;
+            if self.packing.place(order[rank], &everywhere).is_none() {
+                still.push(rank);
+            }
+        }
+        self.failed = still;
+        Ok(())
+    }
 }
 
 /// Items whose data are fetched together. Measured on a million items: fetching halves the time,
 /// and 8, 16 or 32 make no difference.
 const WARM: usize = 16;
 
-/// Places the items in the given order, below `ceiling`.
+/// Places the items in the given order, below `ceiling`, and goes on after failures until there are
+/// more than `patience`.
 ///
 /// `order` is a permutation of the items. One step per placement.
-pub(crate) fn first_fit(
-    prepared: &Prepared<'_>,
+pub(crate) fn first_fit<'a>(
+    prepared: &'a Prepared<'a>,
     order: &[u32],
     others: Others,
     ceiling: u64,
+    patience: usize,
     meter: &mut Meter<'_, '_>,
-) -> Result<Outcome, Stop> {
+) -> Result<Pass<'a>, Stop> {
     let problem = prepared.problem;
     let floor = problem.floor;
     let mut packing = Packing::new(prepared);
@@ -83,6 +114,7 @@ pub(crate) fn first_fit(
         }
     }
     let preferred = above.as_ref().unwrap_or(&everywhere);
+    let mut failed = Vec::new();
     for (k, &item) in order.iter().enumerate() {
         if k % WARM == 0 {
             packing.warm(&order[k..order.len().min(k + WARM)]);
@@ -101,16 +133,18 @@ pub(crate) fn first_fit(
             placed = places.find_map(|windows| packing.place_astride(item, windows));
         }
         if placed.is_none() {
-            let offsets = packing.offsets();
-            return Ok(Outcome::NoRoom { item, offsets });
+            failed.push(k);
+            if failed.len() > patience {
+                break;
+            }
         }
     }
-    Ok(Outcome::Placed(Placement {
-        peak: packing.peak(),
-        offsets: packing.into_offsets(),
+    Ok(Pass {
+        packing,
+        failed,
         collective_real,
         outside_region,
-    }))
+    })
 }
 
 #[cfg(test)]
@@ -118,14 +152,66 @@ mod tests {
     use super::*;
     use crate::control::Control;
     use crate::ir::FlatIndex;
+    use crate::place::naive::Outcome;
     use crate::place::prepared::Straddling;
     use crate::place::{InPlacePair, Problem, naive, testing};
 
     fn run(problem: &Problem, order: &[u32], others: Others, ceiling: u64) -> Outcome {
+        run_on(&Prepared::new(problem), order, others, ceiling)
+    }
+
+    fn run_on(prepared: &Prepared<'_>, order: &[u32], others: Others, ceiling: u64) -> Outcome {
         let mut control = Control::default();
         let mut meter = Meter::new(&mut control, None);
-        let prepared = Prepared::new(problem);
-        first_fit(&prepared, order, others, ceiling, &mut meter).expect("nothing stops it")
+        let pass = first_fit(prepared, order, others, ceiling, 0, &mut meter);
+        let pass = pass.expect("nothing stops it");
+        match pass.failed.first() {
+            Some(&rank) => Outcome::NoRoom {
+                item: order[rank],
+                offsets: pass.packing.offsets(),
+            },
+            None => Outcome::Placed(pass.placement().expect("nothing has failed")),
+        }
+    }
+
+    #[test]
+    fn what_failed_is_placed_as_if_it_came_last() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            if problem.has_region_of_collectives() {
+                return Ok(());
+            }
+            let order = testing::order(u, &problem)?;
+            let low = problem
+                .ceiling
+                .min(problem.floor + u.int_in_range(0..=200)?);
+            let (prepared, mut control) = (Prepared::new(&problem), Control::default());
+            let mut meter = Meter::new(&mut control, None);
+            let patience = order.len();
+            let pass = first_fit(
+                &prepared,
+                &order,
+                Others::Anywhere,
+                low,
+                patience,
+                &mut meter,
+            );
+            let mut pass = pass.expect("nothing stops it");
+            let failed = pass.failed.clone();
+            let done = pass.place_failed(&order, problem.ceiling, &mut meter);
+            done.expect("nothing stops it");
+            if let Some(placement) = pass.placement() {
+                assert_eq!(
+                    testing::violations(&problem, &placement),
+                    Vec::<String>::new()
+                );
+                for (rank, &item) in order.iter().enumerate() {
+                    let end = placement.offsets[item as usize] + problem.items[item as usize].size;
+                    assert!(failed.contains(&rank) || end <= low, "{problem:?}");
+                }
+            }
+            Ok(())
+        });
     }
 
     #[test]
@@ -161,13 +247,11 @@ mod tests {
                 1 => Straddling::Marked(marked),
                 _ => Straddling::LastResort,
             };
-            let mut control = Control::default();
-            let mut meter = Meter::new(&mut control, None);
             let mut prepared = Prepared::new(&problem);
             prepared.straddling = straddling.clone();
-            let got = first_fit(&prepared, &order, others, problem.ceiling, &mut meter);
+            let got = run_on(&prepared, &order, others, problem.ceiling);
             let want = naive::first_fit(&problem, &order, others, problem.ceiling, &straddling);
-            assert_eq!(got, Ok(want), "{problem:?} {order:?} {straddling:?}");
+            assert_eq!(got, want, "{problem:?} {order:?} {straddling:?}");
             Ok(())
         })
         .budget_ms(2_000);

@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 
 use super::{InPlacePair, Problem};
 use crate::ir::{FlatIndex, Segment};
+use crate::order::Stop;
 use crate::sorting::CompactSort as _;
 
 /// The loads of a problem, piece by piece.
@@ -26,12 +27,20 @@ pub(super) struct Loads {
     pub bytes: Vec<u128>,
 }
 
+/// Items between two questions whether to stop.
+const POLL: usize = 1 << 15;
+
 /// Dense tables may take this many instructions per segment.
 const DENSE_INSTRUCTIONS_PER_SEGMENT: usize = 16;
 
 impl Loads {
     /// The loads of the items; pieces also break where a pin's life does.
     pub fn of(problem: &Problem) -> Loads {
+        Loads::unless(problem, &mut || false).expect("nothing stops it")
+    }
+
+    /// The same; `None` once `stop` says so.
+    pub fn unless(problem: &Problem, stop: &mut Stop<'_>) -> Option<Loads> {
         let segments = || problem.lives.all().iter().chain(problem.pin_lives.all());
         let end = segments().map(|s| s.last().index() + 1).max().unwrap_or(0);
         let count = problem.lives.all().len() + problem.pin_lives.all().len();
@@ -54,6 +63,9 @@ impl Loads {
         // Differences wrap below zero; their sums do not.
         let mut bytes = vec![0u128; pieces];
         for (i, item) in problem.items.iter().enumerate() {
+            if i % POLL == 0 && stop() {
+                return None;
+            }
             let size = u128::from(item.size);
             for segment in problem.lives.of(i) {
                 let (first, past) = loads.pieces(*segment);
@@ -73,7 +85,7 @@ impl Loads {
             bytes[piece] -= saved;
         }
         loads.bytes = bytes;
-        loads
+        Some(loads)
     }
 
     /// The piece at which a segment begins, and the one after its last; a segment begins and ends
@@ -88,21 +100,6 @@ impl Loads {
             ),
         }
     }
-
-    /// The first piece of the greatest load; `None` if nothing lives.
-    fn peak(&self) -> Option<usize> {
-        (0..self.bytes.len()).max_by_key(|&piece| (self.bytes[piece], Reverse(piece)))
-    }
-}
-
-/// The first instruction of the greatest load.
-pub(crate) fn peak_index(problem: &Problem) -> FlatIndex {
-    let loads = Loads::of(problem);
-    let piece = loads.peak().unwrap_or(0);
-    FlatIndex(match &loads.starts {
-        Some(starts) => starts.get(piece).copied().unwrap_or(0),
-        None => piece as u32,
-    })
 }
 
 /// The load at each of the instructions `0..instructions`, in bytes; `u64::MAX` if it is more.
@@ -259,9 +256,6 @@ mod tests {
                 let saved = heaviest_by_trial(&here, &|def| problem.items[def as usize].size);
                 assert_eq!(u128::from(load), u128::from(live) - saved, "at {t}");
             }
-            if let Some(&most) = profile.iter().max() {
-                assert_eq!(profile[peak_index(&problem).index()], most);
-            }
             Ok(())
         });
     }
@@ -288,6 +282,5 @@ mod tests {
         testing::add_item(&mut problem, 2, &[(1, 1)]);
         assert_eq!(load_profile(&problem, 3), [u64::MAX; 3]);
         assert_eq!(Loads::of(&problem).bytes[1], u128::from(u64::MAX) + 2);
-        assert_eq!(peak_index(&problem), FlatIndex(1));
     }
 }

@@ -25,7 +25,6 @@ mod unsolved;
 
 pub use bound::lower_bound;
 pub use load::load_profile;
-pub(crate) use load::peak_index;
 pub use no_room::{Holder, NAMED_HOLDERS, Named, NoRoom, no_room};
 pub(crate) use pins::overlapping_pins;
 pub use problem::{InPlacePair, Item, PAGE, Pin, Problem, Region};

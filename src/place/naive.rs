@@ -1,9 +1,23 @@
 //! The oracle of first fit: every rule as it is written, by enumeration. Tests only.
 
-use super::first_fit::{Others, Outcome};
+use super::first_fit::Others;
 use super::prepared::Straddling;
 use super::{InPlacePair, PAGE, Placement, Problem};
 use crate::ir::{Usage, overlap};
+
+/// How a first fit ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Every item is placed.
+    Placed(Placement),
+    /// An item found no room; what was placed when it failed.
+    NoRoom {
+        /// The item.
+        item: u32,
+        /// By item.
+        offsets: Vec<Option<u64>>,
+    },
+}
 
 struct Naive<'p> {
     problem: &'p Problem,

@@ -2,6 +2,7 @@
 //!
 //! Whoever searches holds a packing, clones it where it may want to come back, and places on.
 
+use super::Problem;
 use super::prepared::{InPlace, Prepared, Straddling, Windows};
 use dramalloc_engine::{Engine, Request};
 
@@ -18,7 +19,7 @@ pub(crate) struct Packing<'a> {
 }
 
 /// No item starts here: it has at least a byte, and bytes end at `u64::MAX`.
-const NOT_PLACED: u64 = u64::MAX;
+pub(crate) const NOT_PLACED: u64 = u64::MAX;
 
 impl<'a> Packing<'a> {
     /// The pins alone.
@@ -127,6 +128,11 @@ impl<'a> Packing<'a> {
             && self.engine.is_free(pair.shortened, start, &request)
     }
 
+    /// What is being placed.
+    pub fn problem(&self) -> &'a Problem {
+        self.prepared.problem
+    }
+
     /// Where an item lies, if it is placed.
     pub fn offset(&self, item: u32) -> Option<u64> {
         Some(self.offsets[item as usize]).filter(|&offset| offset != NOT_PLACED)
@@ -137,6 +143,11 @@ impl<'a> Packing<'a> {
         (0..self.offsets.len() as u32)
             .map(|item| self.offset(item))
             .collect()
+    }
+
+    /// The start of each item; `NOT_PLACED` if it has none.
+    pub fn starts(&self) -> &[u64] {
+        &self.offsets
     }
 
     /// The start of each item.

@@ -5,46 +5,48 @@
 //! pair the def's life *without* that instruction is kept, and the timeline is built from these
 //! shortened lives too, which makes them as exact as whole ones. // L8
 
+use std::borrow::Cow;
+
 use super::timeline::{Run, Timeline};
 use super::unit::unit;
 use super::{InPlacePair, Problem};
 use crate::ir::{Lives, Usage};
+use crate::order::Stop;
 use crate::sorting::CompactSort as _;
 
+/// Runs between two questions whether to stop.
+const POLL: usize = 1 << 15;
+
 /// Compressed rows of runs.
-#[derive(Debug, Default)]
-struct Rows {
-    ends: Vec<u32>,
+#[derive(Debug)]
+struct Rows<'p> {
+    /// One entry more than rows.
+    starts: Cow<'p, [u32]>,
     runs: Vec<Run>,
 }
 
-impl Rows {
-    fn row(&self, i: usize) -> &[Run] {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.runs[start as usize..self.ends[i] as usize]
+impl<'p> Rows<'p> {
+    fn none() -> Rows<'p> {
+        Rows {
+            starts: Cow::Owned(vec![0]),
+            runs: Vec::new(),
+        }
     }
 
-    fn of(lives: &Lives) -> Rows {
-        let mut end = 0;
-        let ends = (0..lives.len()).map(|i| {
-            end += lives.of(i).len() as u32;
-            end
-        });
+    fn row(&self, i: usize) -> &[Run] {
+        &self.runs[self.starts[i] as usize..self.starts[i + 1] as usize]
+    }
+
+    fn of(lives: &'p Lives) -> Rows<'p> {
         Rows {
-            ends: ends.collect(),
+            starts: Cow::Borrowed(lives.starts()),
             runs: lives.all().iter().map(|&s| s.into()).collect(),
         }
     }
 
     fn push(&mut self, row: impl IntoIterator<Item = Run>) {
         self.runs.extend(row);
-        self.ends.push(self.runs.len() as u32);
-    }
-
-    fn count_in_points(&mut self, timeline: &Timeline) {
-        for run in &mut self.runs {
-            *run = timeline.run(*run);
-        }
+        self.starts.to_mut().push(self.runs.len() as u32);
     }
 }
 
@@ -70,10 +72,10 @@ pub(crate) struct Prepared<'p> {
     pub straddling: Straddling,
     points: u32,
     unit: u32,
-    items: Rows,
-    pins: Rows,
+    items: Rows<'p>,
+    pins: Rows<'p>,
     /// By pair: the def's life without the instructions at which it may share the use's bytes.
-    shortened: Rows,
+    shortened: Rows<'p>,
     /// By pair: the claims that it makes, which no other def may have made.
     claims: Vec<u32>,
     claim_ends: Vec<u32>,
@@ -93,7 +95,13 @@ pub(crate) struct InPlace<'a> {
 
 impl<'p> Prepared<'p> {
     /// Works everything out.
+    #[cfg(test)]
     pub fn new(problem: &'p Problem) -> Prepared<'p> {
+        Prepared::unless(problem, &mut || false).expect("nothing stops it")
+    }
+
+    /// Works everything out; `None` once `stop` says so.
+    pub fn unless(problem: &'p Problem, stop: &mut Stop<'_>) -> Option<Prepared<'p>> {
         let mut prepared = Prepared {
             problem,
             straddling: Straddling::Free,
@@ -101,7 +109,7 @@ impl<'p> Prepared<'p> {
             unit: unit(problem),
             items: Rows::of(&problem.lives),
             pins: Rows::of(&problem.pin_lives),
-            shortened: Rows::default(),
+            shortened: Rows::none(),
             claims: Vec::new(),
             claim_ends: Vec::new(),
             claim_count: 0,
@@ -113,13 +121,23 @@ impl<'p> Prepared<'p> {
             shortened,
             ..
         } = &mut prepared;
+        if stop() {
+            return None;
+        }
         let segments = items.runs.iter().chain(&pins.runs).chain(&shortened.runs);
         let timeline = Timeline::new(segments.copied());
         for rows in [items, pins, shortened] {
-            rows.count_in_points(&timeline);
+            for runs in rows.runs.chunks_mut(POLL) {
+                if stop() {
+                    return None;
+                }
+                for run in runs {
+                    *run = timeline.run(*run);
+                }
+            }
         }
         prepared.points = timeline.points();
-        prepared
+        Some(prepared)
     }
 
     fn add_pairs(&mut self) {

@@ -118,6 +118,12 @@ impl Problem {
         let larger = sizes.filter(|&size| self.runtime_page > 0 && size > self.runtime_page);
         larger.map(u128::from).sum()
     }
+
+    /// Whether some items go into a region before all others do. // P5
+    pub(crate) fn has_region_of_collectives(&self) -> bool {
+        let collective = |item: &Item| item.usage == Usage::Collective;
+        self.collective_limit.is_some() && self.items.iter().any(collective)
+    }
 }
 
 /// Whether bytes reach from one page of the runtime into the next; there are none if `page`

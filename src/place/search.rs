@@ -1,15 +1,15 @@
 //! From a problem to the best placement its strategy finds. // S
 
 use super::Problem;
-use super::bound::lower_bound;
-use super::first_fit::{Others, Outcome, first_fit};
-use super::improve::{Knowledge, improve};
+use super::bound::lower_bound_unless;
+use super::first_fit::{Others, first_fit};
+use super::improve::{Improver, Knowledge};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use super::runtime_page;
-use crate::control::{Control, Progress};
+use crate::control::Control;
 use crate::options::Strategy;
-use crate::order::Order;
+use crate::order::reference_unless;
 use crate::plan::Status;
 
 /// Where every item lies.
@@ -53,18 +53,16 @@ pub enum Unsolved {
     DeadlineExceeded,
 }
 
-/// How many orders `fast` tries, the reference order included.
-const FAST_ORDERS: usize = 4;
-
 /// Steps that `best` takes unless the host says, on top of what `fast` takes.
 const BEST_STEPS: u64 = 1 << 22;
 
 /// Runs a strategy.
 ///
-/// `reference` is one order and first fit. `fast` goes on with a handful of orders, `best` with
-/// whatever may still help (see `improve`); with a runtime page all of them look at straddling
-/// first (see `runtime_page`). Each begins with all that the strategy
-/// before it does, so that it is never above it. All stop at the bound. // S1, S2
+/// `reference` is one order and first fit. `fast` tries a handful of other orders, and the
+/// reference order too unless the bound is reached before; `best` does the same and goes on with
+/// whatever may still help (see `improve`). So each is never above the one before it; under a budget
+/// of steps as well, for then the reference order comes first. With a runtime page all of them look at
+/// straddling first (see `runtime_page`). All stop at the bound. // S1, S2
 ///
 /// A step is one placement. A host that cancels or whose budget is used up gets the best placement
 /// found so far.
@@ -92,119 +90,103 @@ pub fn solve(
     });
     let meter = Meter::new(control, budget);
     meter.poll()?;
-    let bound = lower_bound(problem);
-    meter.poll()?;
+    // What gives up has seen that the host wants it, and so does the next look.
+    let Some(bound) = lower_bound_unless(problem, &mut || meter.poll().is_err()) else {
+        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
+    };
     if problem.runtime_page > 0 {
         return runtime_page::solve(problem, strategy, bound, meter);
     }
+    let Some(prepared) = Prepared::unless(problem, &mut || meter.poll().is_err()) else {
+        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
+    };
+    meter.poll()?;
     let mut search = Search {
-        prepared: Prepared::new(problem),
-        bound,
+        prepared: &prepared,
+        knowledge: Knowledge { bound, best: None },
         meter,
-        best: None,
         failed: None,
     };
-    let stopped = search.run(strategy).err();
+    let stopped = search.run(strategy, budget_steps.is_some()).err();
     search.finish(stopped)
 }
 
-/// The orders of a strategy, that of the reference first.
-pub(super) fn orders(strategy: Strategy) -> &'static [Order] {
-    match strategy {
-        Strategy::Reference => &Order::ALL[..1],
-        Strategy::Fast | Strategy::Best => &Order::ALL[..FAST_ORDERS],
-    }
-}
-
-/// Where the items that are no collective ones may lie in the `i`th of the orders. // P5
-pub(super) fn choices(problem: &Problem, strategy: Strategy, i: usize) -> &'static [Others] {
-    // The first is the reference and keeps its rule of the collective region; what beats it need
-    // not.
-    match (i, problem.collective_limit) {
-        (0, None) => &[Others::Anywhere],
-        (0, Some(_)) if strategy == Strategy::Reference => &[Others::Above],
-        (0, Some(_)) => &[Others::Above, Others::Anywhere],
-        _ => &[Others::Anywhere],
+/// Where the items that are no collective ones may lie in the reference order: what beats the
+/// reference need not keep its rule of the collective region. // P5
+pub(super) fn choices(problem: &Problem, strategy: Strategy) -> &'static [Others] {
+    match problem.collective_limit {
+        None => &[Others::Anywhere],
+        Some(_) if strategy == Strategy::Reference => &[Others::Above],
+        Some(_) => &[Others::Above, Others::Anywhere],
     }
 }
 
 /// A search under way.
 struct Search<'p, 'c, 'h> {
-    prepared: Prepared<'p>,
-    bound: u64,
+    prepared: &'p Prepared<'p>,
+    knowledge: Knowledge,
     meter: Meter<'c, 'h>,
-    /// The best placement so far.
-    best: Option<Placement>,
-    /// How the first order failed, if it did.
+    /// How the reference order failed, if it did.
     failed: Option<Unsolved>,
 }
 
 impl Search<'_, '_, '_> {
-    fn run(&mut self, strategy: Strategy) -> Result<(), Stop> {
-        for (i, &order) in orders(strategy).iter().enumerate() {
-            let stop = &mut || self.meter.poll().is_err();
-            let Some(order) = order.of(self.prepared.problem, stop) else {
-                self.meter.poll()?;
-                return Ok(());
-            };
-            for &others in choices(self.prepared.problem, strategy, i) {
-                if self.try_order(&order, others)? {
-                    return Ok(());
-                }
-            }
+    fn run(&mut self, strategy: Strategy, limited: bool) -> Result<(), Stop> {
+        // Below the bound there is no room, whatever the order.
+        let hopeless = self.prepared.problem.ceiling < self.knowledge.bound;
+        let alone = strategy == Strategy::Reference || hopeless;
+        if alone || limited {
+            self.reference(strategy)?;
         }
-        if strategy == Strategy::Best {
-            self.improve()?;
+        if alone {
+            return Ok(());
+        }
+        let mut improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter)?;
+        improver.quick()?;
+        if !limited && !improver.done() {
+            drop(improver);
+            self.reference(strategy)?;
+            improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter)?;
+        }
+        match strategy {
+            Strategy::Best if !improver.done() => improver.go_on(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Places by the reference order, below the best peak so far. // O1
+    fn reference(&mut self, strategy: Strategy) -> Result<(), Stop> {
+        let problem = self.prepared.problem;
+        let stop = &mut || self.meter.poll().is_err();
+        let Some(order) = reference_unless(problem, stop) else {
+            return self.meter.poll();
+        };
+        for &others in choices(problem, strategy) {
+            let cap = self.knowledge.cap(problem);
+            let pass = first_fit(self.prepared, &order, others, cap, 0, &mut self.meter)?;
+            if let Some(&rank) = pass.failed.first()
+                && self.knowledge.best.is_none()
+                && self.failed.is_none()
+            {
+                self.failed = Some(Unsolved::NoRoom {
+                    item: order[rank],
+                    offsets: pass.packing.offsets(),
+                });
+            }
+            if let Some(placement) = pass.placement() {
+                self.knowledge.keep(placement, problem, &mut self.meter);
+            }
+            if self.knowledge.cap(problem) < self.knowledge.bound {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// Places by an order, strictly below the best peak so far; keeps what is better. Returns
-    /// whether nothing can be better still.
-    fn try_order(&mut self, order: &[u32], others: Others) -> Result<bool, Stop> {
-        let problem = self.prepared.problem;
-        let below_best = self.best.as_ref().map_or(u64::MAX, |p| p.peak - 1);
-        let ceiling = problem.ceiling.min(below_best);
-        let done = first_fit(&self.prepared, order, others, ceiling, &mut self.meter)?;
-        match done {
-            Outcome::Placed(placement) => self.best = Some(placement),
-            Outcome::NoRoom { item, offsets } => {
-                if self.best.is_none() && self.failed.is_none() {
-                    self.failed = Some(Unsolved::NoRoom { item, offsets });
-                }
-            }
-        }
-        let incumbent = self.best.as_ref().map_or(u64::MAX, |p| p.peak);
-        let progress = Progress {
-            phase: "search",
-            done: self.meter.done(),
-            total: 0,
-            bound: self.bound,
-            incumbent,
-            elapsed: std::time::Duration::ZERO,
-        };
-        self.meter.control().report(progress);
-        // Below the bound there is no room, whatever the order.
-        Ok(incumbent <= self.bound || problem.ceiling < self.bound)
-    }
-
-    /// Goes on until the bound or the end of the budget.
-    fn improve(&mut self) -> Result<(), Stop> {
-        let mut knowledge = Knowledge {
-            bound: self.bound,
-            best: self.best.take(),
-        };
-        let stopped = improve(&self.prepared, &mut knowledge, &mut self.meter);
-        Knowledge {
-            bound: self.bound,
-            best: self.best,
-        } = knowledge;
-        stopped
-    }
-
     fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
-        if let Some(placement) = self.best {
-            let optimal = placement.peak == self.bound;
+        let bound = self.knowledge.bound;
+        if let Some(placement) = self.knowledge.best {
+            let optimal = placement.peak == bound;
             return Ok(Solved {
                 status: if optimal {
                     Status::Optimal
@@ -212,22 +194,26 @@ impl Search<'_, '_, '_> {
                     Status::Feasible
                 },
                 placement,
-                bound: self.bound,
+                bound,
             });
         }
         if let Some(stop) = stopped {
             return Err(stop.into());
         }
-        Err(self.failed.expect("an order was tried, and it failed"))
+        Err(self
+            .failed
+            .expect("the reference order was tried, and it failed"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::naive::{self, Outcome};
     use crate::place::prepared::Straddling;
-    use crate::place::{naive, testing};
+    use crate::place::testing;
     use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
 
     fn run(problem: &Problem, strategy: Strategy) -> Result<Solved, Unsolved> {
         solve(problem, strategy, Some(3_000), &mut Control::default())
@@ -332,6 +318,39 @@ mod tests {
         assert_eq!(short, Err(Unsolved::DeadlineExceeded));
         let enough = solve(&problem, strategy, Some(2), &mut Control::default());
         assert!(enough.is_ok_and(|solved| solved.status == Status::Optimal));
+    }
+
+    #[test]
+    fn a_run_may_be_stopped_at_any_look_at_the_clock() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            let strategy = *u.choose(&[Strategy::Reference, Strategy::Fast, Strategy::Best])?;
+            let last = u.int_in_range(0..=40)?;
+            let looks = std::cell::Cell::new(0);
+            let elapsed = || {
+                looks.set(looks.get() + 1);
+                Duration::from_secs(looks.get())
+            };
+            let mut control = Control {
+                elapsed: Some(&elapsed),
+                deadline: Some(Duration::from_secs(last + 1)),
+                ..Control::default()
+            };
+            match solve(&problem, strategy, Some(500), &mut control) {
+                Ok(solved) => {
+                    let violations = testing::violations(&problem, &solved.placement);
+                    assert_eq!(violations, Vec::<String>::new());
+                    assert!(solved.placement.peak >= solved.bound);
+                }
+                Err(Unsolved::NoRoom { item, offsets }) => {
+                    assert_eq!(offsets[item as usize], None);
+                }
+                Err(stopped) => assert_eq!(stopped, Unsolved::DeadlineExceeded),
+            }
+            // Whoever sees it passes that on, and each on the way may look again.
+            assert!(looks.get() <= last + 12, "{} looks of {last}", looks.get());
+            Ok(())
+        });
     }
 
     #[test]

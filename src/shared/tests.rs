@@ -6,6 +6,7 @@ use crate::ir::{
     Bank, Extent, Function, InstructionSpec, Kind, MemLocSpec, Module, Operand, Placed, Program,
     Remote, Space, Usage, UsageMask,
 };
+use crate::options::Strategy;
 use crate::testing::{self, Shape};
 use crate::verify::lnc_verify;
 use crate::{Control, Error, Options, apply, apply_space, plan, plan_space};
@@ -18,16 +19,24 @@ fn each(modules: &[Module]) -> Vec<&Module> {
 
 /// Places one space of modules and writes it.
 fn place(modules: &mut [Module], space: Space) {
-    let plan = plan_space(modules, space, &Options::default(), &mut Control::default()).unwrap();
+    let plan = plan_space(modules, space, &options(), &mut Control::default()).unwrap();
     for (m, module) in modules.iter_mut().enumerate() {
         apply_space(&plan, m, module, space);
+    }
+}
+
+/// One way to place: over a whole plan, other strategies look whether a simpler one does better.
+fn options() -> Options {
+    Options {
+        strategy: Strategy::Reference,
+        ..Options::default()
     }
 }
 
 /// A program planned at once, and its modules.
 fn planned(program: &Program) -> Vec<Module> {
     let mut program = program.clone();
-    let plan = plan(&program, &Options::default(), &mut Control::default()).unwrap();
+    let plan = plan(&program, &options(), &mut Control::default()).unwrap();
     apply(&plan, &mut program);
     program.modules().to_vec()
 }

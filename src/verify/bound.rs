@@ -9,6 +9,7 @@
 //! tree over the ends of the pins counts covered bytes (Bentley, *Algorithms for Klee's
 //! rectangle problems*, 1977) and finds that `P` by descending.
 
+use super::instants::Instants;
 use super::sweep::Rect;
 use crate::sorting::CompactSort as _;
 
@@ -34,58 +35,37 @@ pub(super) struct Loads<'a> {
 impl Loads<'_> {
     /// The greatest end that some instant forces, counted from 0, and no less than 0.
     pub fn bound(&self) -> u128 {
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        enum Change {
-            Ends(usize),
-            PinEnds(usize),
-            Begins(usize),
-            PinBegins(usize),
+        let of = |r: &Rect| (r.first, r.last);
+        let boxes = self.candidates.iter().chain(self.pins).map(of);
+        let instants = Instants::of(boxes.chain(self.pairs.iter().map(|p| (p.at, p.at))));
+        // Differences wrap below zero; their sums do not.
+        let mut change = vec![0u128; instants.len() + 1];
+        for c in self.candidates {
+            let (first, past) = instants.span(of(c));
+            change[first] = change[first].wrapping_add(size(c));
+            change[past] = change[past].wrapping_sub(size(c));
         }
-        let mut events = Vec::new();
-        for (i, c) in self.candidates.iter().enumerate() {
-            events.push((u128::from(c.first), Change::Begins(i)));
-            events.push((u128::from(c.last) + 1, Change::Ends(i)));
+        // (instant, whether it begins, which)
+        let mut pins: Vec<(usize, bool, usize)> = Vec::with_capacity(2 * self.pins.len());
+        for (i, pin) in self.pins.iter().enumerate() {
+            let (first, past) = instants.span(of(pin));
+            pins.extend([(first, true, i), (past, false, i)]);
         }
-        for (i, p) in self.pins.iter().enumerate() {
-            events.push((u128::from(p.first), Change::PinBegins(i)));
-            events.push((u128::from(p.last) + 1, Change::PinEnds(i)));
-        }
-        events.sort_unstable();
+        pins.sort_unstable();
+        let mut pins = pins.into_iter().peekable();
+        let mut pairs = self.pairs.chunk_by(|a, b| a.at == b.at).peekable();
         let mut cover = Cover::of(self.pins);
         let (mut load, mut bound) = (0u128, 0u128);
-        let mut pairs = self.pairs;
-        let mut events = &events[..];
-        loop {
-            // The next instant at which anything changes, or at which a pair applies.
-            let change = events.first().map(|e| e.0);
-            let pair = pairs.first().map(|p| u128::from(p.at));
-            let Some(now) = change.into_iter().chain(pair).min() else {
-                return bound;
-            };
-            while let Some((&(at, change), rest)) = events.split_first() {
-                if at != now {
-                    break;
-                }
-                match change {
-                    Change::Begins(i) => load += size(&self.candidates[i]),
-                    Change::Ends(i) => load -= size(&self.candidates[i]),
-                    Change::PinBegins(i) => cover.change(&self.pins[i], 1),
-                    Change::PinEnds(i) => cover.change(&self.pins[i], -1),
-                }
-                events = rest;
+        for (now, change) in change[..instants.len()].iter().enumerate() {
+            load = load.wrapping_add(*change);
+            while let Some((_, begins, i)) = pins.next_if(|pin| pin.0 == now) {
+                cover.change(&self.pins[i], if begins { 1 } else { -1 });
             }
-            let here = pairs.partition_point(|p| u128::from(p.at) == now);
-            let (now_pairs, later) = pairs.split_at(here);
-            let shared = matched(now_pairs);
+            let here = |pairs: &&[Pair]| instants.span((pairs[0].at, pairs[0].at)).0 == now;
+            let shared = pairs.next_if(here).map_or(0, matched);
             bound = bound.max(cover.least_end(load - shared.min(load)));
-            // Just after the instant of a pair the load is whole again.
-            let quiet = |next: Option<u128>| next.is_none_or(|at| at > now + 1);
-            let next_pair = later.first().map(|p| u128::from(p.at));
-            if here > 0 && quiet(events.first().map(|e| e.0)) && quiet(next_pair) {
-                bound = bound.max(cover.least_end(load));
-            }
-            pairs = later;
         }
+        bound
     }
 }
 

@@ -3,7 +3,7 @@
 //! [`verify`] looks at geometry: it recomputes from the program alone when bytes are taken
 //! (`accesses`, `graph`, `lives`, `calls`; `epochs` and `groups` for what cores share), reads the plan
 //! beside it (`scope`), holds every location against its own rules (`locations`), every two
-//! against each other (`overlap`, on the sweep of `sweep`; `held` where local and shared have one
+//! against each other (`overlap`, on `wall` and `sweep`; `held` where local and shared have one
 //! range of addresses) and the plan's figures against its own (`figures`, `bound`,
 //! `runtime_page`). Nothing here is quadratic: a plan of a million locations is verified in
 //! about the time it takes to read. [`verify_raw`] does the same for rows without a program;
@@ -22,6 +22,7 @@ mod findings;
 mod graph;
 mod groups;
 mod held;
+mod instants;
 mod lives;
 mod locations;
 mod overlap;
@@ -31,6 +32,7 @@ mod scope;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod wall;
 
 use crate::ir::Program;
 use crate::options::Options;

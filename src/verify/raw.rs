@@ -31,12 +31,24 @@ pub fn verify_raw_plan(problem: &RawProblem, options: &Options, plan: &RawPlan) 
     findings.finish()
 }
 
-/// The rows as boxes; candidates and pins apart.
+/// The rows as boxes.
 #[derive(Default)]
 struct Rows {
     floor: u64,
-    candidates: Vec<Rect>,
-    pins: Vec<Rect>,
+    /// The candidates, then the pins.
+    boxes: Vec<Rect>,
+    /// How many are candidates.
+    candidates: usize,
+}
+
+impl Rows {
+    fn candidates(&self) -> &[Rect] {
+        &self.boxes[..self.candidates]
+    }
+
+    fn pins(&self) -> &[Rect] {
+        &self.boxes[self.candidates..]
+    }
 }
 
 fn rows(
@@ -73,12 +85,11 @@ fn rows(
         return None;
     }
     let label = |row: usize| match problem.labels.get(row) {
-        Some(label) => label.clone(),
+        Some(label) => label.to_owned(),
         None => format!("#{row}"),
     };
     let pinned = problem.pins.iter().zip(&problem.sizes).enumerate();
-    let pinned =
-        pinned.filter(|(row, (_, size))| **size > 0 && !lives_of(problem, *row).is_empty());
+    let pinned = pinned.filter(|(row, (_, size))| **size > 0 && is_live(problem, *row));
     let end = pinned
         .filter_map(|(_, (pin, size))| Some((*pin)?.saturating_add(*size)))
         .max();
@@ -88,8 +99,10 @@ fn rows(
     };
     let mut rows = Rows {
         floor,
-        ..Rows::default()
+        boxes: Vec::with_capacity(problem.segments.len()),
+        candidates: 0,
     };
+    let (mut pins, mut lives) = (Vec::new(), Vec::new());
     for (row, (&start, &size)) in offsets.iter().zip(&problem.sizes).enumerate() {
         let mut say = |kind: &'static str, message: String| {
             findings.add(kind, at, || (vec![label(row)], message));
@@ -106,7 +119,7 @@ fn rows(
             );
             continue;
         };
-        let lives = lives_of(problem, row);
+        lives_of(problem, row, &mut lives);
         if size == 0 || lives.is_empty() {
             let home = if lives.is_empty() { 0 } else { floor }; // L10
             if start != home && pin.is_none() {
@@ -150,11 +163,11 @@ fn rows(
             );
         }
         let list = if pin.is_some() {
-            &mut rows.pins
+            &mut pins
         } else {
-            &mut rows.candidates
+            &mut rows.boxes
         };
-        list.extend(lives.into_iter().map(|(first, last)| Rect {
+        list.extend(lives.iter().map(|&(first, last)| Rect {
             first,
             last,
             start,
@@ -162,10 +175,11 @@ fn rows(
             owner: row as u32,
         }));
     }
-    let all: Vec<Rect> = rows.candidates.iter().chain(&rows.pins).copied().collect();
-    overlaps(&all, |a, b| {
-        let both = a >= rows.candidates.len() && b >= rows.candidates.len();
-        let (a, b) = (&all[a], &all[b]);
+    rows.candidates = rows.boxes.len();
+    rows.boxes.append(&mut pins);
+    overlaps(&rows.boxes, |a, b| {
+        let both = a >= rows.candidates && b >= rows.candidates;
+        let (a, b) = (&rows.boxes[a], &rows.boxes[b]);
         findings.add(if both { "pins_overlap" } else { "overlap" }, at, || {
             let names = vec![label(a.owner as usize), label(b.owner as usize)];
             let message = format!(
@@ -183,19 +197,23 @@ fn rows(
     Some(rows)
 }
 
-/// When a row is live.
-fn lives_of(problem: &RawProblem, row: usize) -> Vec<(u64, u64)> {
+/// Whether a row is live at any time.
+fn is_live(problem: &RawProblem, row: usize) -> bool {
     let of_row = problem.starts[row] as usize..problem.starts[row + 1] as usize;
-    closed(&problem.segments[of_row])
+    problem.segments[of_row].iter().any(|s| s.0 < s.1)
 }
 
-/// The closed runs of half-open segments: ascending, disjoint, without the empty ones. The
-/// numbers of times keep their order and are never negative.
-fn closed(segments: &[(i64, i64)]) -> Vec<(u64, u64)> {
+/// When a row is live: the closed runs of its half-open segments, ascending, disjoint, without the
+/// empty ones. The numbers of times keep their order and are never negative.
+fn lives_of(problem: &RawProblem, row: usize, runs: &mut Vec<(u64, u64)>) {
+    let of_row = problem.starts[row] as usize..problem.starts[row + 1] as usize;
     let number = |time: i64| (time as u64) ^ (1 << 63);
-    let mut runs: Vec<(u64, u64)> = (segments.iter().filter(|s| s.0 < s.1))
-        .map(|&(lower, upper)| (number(lower), number(upper) - 1))
-        .collect();
+    let live = problem.segments[of_row].iter().filter(|s| s.0 < s.1);
+    runs.clear();
+    runs.extend(live.map(|&(lower, upper)| (number(lower), number(upper) - 1)));
+    if runs.len() < 2 {
+        return;
+    }
     runs.sort_compact();
     runs.dedup_by(|next, kept| {
         let meets = next.0 <= kept.1;
@@ -204,13 +222,12 @@ fn closed(segments: &[(i64, i64)]) -> Vec<(u64, u64)> {
         }
         meets
     });
-    runs
 }
 
 fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findings) {
     let at = At::default();
     let peak = rows
-        .candidates
+        .candidates()
         .iter()
         .map(|r| r.end)
         .max()
@@ -226,19 +243,13 @@ fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findin
             format!("the plan says {}, it is {peak}", plan.peak)
         });
     }
-    let sized = |r: &Rect| Rect {
-        start: 0,
-        end: r.end - r.start,
-        ..*r
-    };
-    let candidates: Vec<Rect> = rows.candidates.iter().map(sized).collect();
     let loads = Loads {
-        candidates: &candidates,
+        candidates: rows.candidates(),
         pairs: &[],
         pins: if options.floor == Floor::Hwm {
             &[]
         } else {
-            &rows.pins
+            rows.pins()
         },
     };
     let proven = loads.bound() + u128::from(rows.floor);
@@ -273,8 +284,8 @@ fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findin
 fn runtime_pages(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findings) -> bool {
     let page = options.runtime_page_bytes();
     let (mut pages, mut straddlers) = (0, BTreeMap::new());
-    let candidates = rows.candidates.iter().map(|r| (r, false));
-    let boxes = candidates.chain(rows.pins.iter().map(|r| (r, true)));
+    let candidates = rows.candidates().iter().map(|r| (r, false));
+    let boxes = candidates.chain(rows.pins().iter().map(|r| (r, true)));
     for (r, pinned) in boxes.filter(|_| page > 0) {
         let last = (r.end - 1) / page;
         pages = pages.max(last + 1);

@@ -3,7 +3,10 @@
 //! A sweep over time. The boxes alive at the moment stand in a tree over all boxes sorted by
 //! start address, each node of which knows the greatest end below it; whatever a new box meets
 //! has a start below its end and an end above its start. `n` boxes with `k` overlaps cost
-//! `O((n + k) log n)`, and an overlap is told once.
+//! `O((n + k) log n)`, and an overlap is told once. In a plan that is right there is none, and
+//! `wall` knows that sooner.
+
+use super::wall::any_overlap;
 
 use crate::sorting::CompactSort as _;
 
@@ -21,6 +24,9 @@ pub(super) struct Rect {
 /// Tells every pair of boxes of different owners that share an instant and a byte, as positions,
 /// the one that starts later second; stops early when told to.
 pub(super) fn overlaps(boxes: &[Rect], mut tell: impl FnMut(usize, usize) -> Next) {
+    if !any_overlap(boxes) {
+        return;
+    }
     let mut by_start: Vec<u32> = (0..boxes.len() as u32).collect();
     by_start.sort_compact_by_key(|&i| (boxes[i as usize].start, i));
     let mut place = vec![0; boxes.len()];
@@ -69,6 +75,8 @@ pub(super) enum Next {
 struct MaxTree {
     leaves: usize,
     max: Vec<u64>,
+    /// Room to work in: nodes to look at, with their first place and width.
+    stack: Vec<(usize, usize, usize)>,
 }
 
 impl MaxTree {
@@ -77,6 +85,7 @@ impl MaxTree {
         MaxTree {
             leaves,
             max: vec![0; 2 * leaves],
+            stack: Vec::new(),
         }
     }
 
@@ -94,8 +103,10 @@ impl MaxTree {
     }
 
     /// Tells the places before `end` that hold more than `limit`, ascending, while it returns true.
-    fn above(&self, end: usize, limit: u64, tell: &mut impl FnMut(usize) -> bool) {
-        let mut stack = vec![(1, 0, self.leaves)];
+    fn above(&mut self, end: usize, limit: u64, tell: &mut impl FnMut(usize) -> bool) {
+        let stack = &mut self.stack;
+        stack.clear();
+        stack.push((1, 0, self.leaves));
         while let Some((node, first, width)) = stack.pop() {
             if first >= end || self.max[node] <= limit {
                 continue;

@@ -122,8 +122,10 @@ fn two_groups_on_common_bytes_in_one_epoch_are_an_error() {
     }
     let error = across_cores(&program, &plan, &Options::default(), None);
     let message = error.expect_err("s and t share bytes").to_string();
+    let s = s.expect("it is placed");
+    let at = format!("at {s} to {}", s + 8192);
     assert!(
-        message.contains("s at 8192 to 16384 and t at 8192 to 16384 share bytes"),
+        message.contains(&format!("s {at} and t {at} share bytes")),
         "{message}"
     );
 }

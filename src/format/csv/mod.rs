@@ -22,6 +22,7 @@
 //! vector clocks (`1:2`), and gaps with windows (`l-u@wl:wu`), in which part of the bytes stays in
 //! use. A pool that does not start at 0 (`# pool_offset=`) is refused as well.
 
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ use crate::Result;
 use crate::format::json::{document_error, text};
 use crate::raw::RawProblem;
 use crate::sorting::CompactSort as _;
+use table::{Record, Records};
 
 /// A file of buffers: the problem that it poses, and its text, so that the answer is the same
 /// file with one column more.
@@ -38,43 +40,49 @@ use crate::sorting::CompactSort as _;
 pub struct CsvFile {
     problem: RawProblem,
     notes: Vec<String>,
-    preamble: String, // The comments above the header.
-    table: String,    // The header and everything after it.
+    /// Without a byte order mark.
+    text: String,
+    /// Where the header starts, after comments and blank lines.
+    table: usize,
     offset_column: Option<usize>,
 }
 
 impl CsvFile {
     /// Reads a file. Every error is one line that names the line of the file.
-    pub fn read(bytes: &[u8]) -> Result<CsvFile> {
-        let text = text(bytes)?;
-        let (preamble, table) = split_preamble(text)?;
-        let skipped = preamble.lines().count() as u64;
-        let mut reader = reader(table);
-        let header = reader
-            .headers()
-            .map_err(|e| document_error(format!("the header: {e}")))?;
-        let columns = Columns::find(header, skipped + 1)?;
+    pub fn read(bytes: impl Into<Vec<u8>>) -> Result<CsvFile> {
+        CsvFile::of(bytes.into())
+    }
+
+    fn of(mut bytes: Vec<u8>) -> Result<CsvFile> {
+        let mark = bytes.len() - text(&bytes)?.len();
+        bytes.drain(..mark);
+        let text = String::from_utf8(bytes).expect("it has just been read as text");
+        let start = preamble(&text)?;
+        let mut records = Records::of(&text[start..]);
+        let header = records.next()?;
+        let line = text[..start].lines().count() as u64 + 1;
+        let Some(header) = header else {
+            return Err(document_error(format!("line {line}: there is no header")));
+        };
+        let columns = Columns::find(header, line)?;
         let mut rows = Rows::new(&columns);
-        let mut record = csv::StringRecord::new();
-        while reader
-            .read_record(&mut record)
-            .map_err(|e| document_error(e.to_string()))?
-        {
-            let line = skipped + record.position().map_or(0, |at| line_of(table, at));
+        while let Some(record) = records.next()? {
             let row = Row {
                 columns: &columns,
-                record: &record,
-                line,
+                record,
             };
-            rows.add(row).map_err(|e| row.place(e))?;
+            if let Err(message) = rows.add(row) {
+                let line = line_of(&text, start + record.start);
+                return Err(row.place(message, line));
+            }
         }
-        rows.refuse_duplicates()?;
-        let notes = rows.notes();
+        rows.refuse_duplicates(&text, start)?;
+        let (notes, problem) = (rows.notes(), rows.problem);
         Ok(CsvFile {
-            problem: rows.problem,
+            problem,
             notes,
-            preamble: preamble.to_owned(),
-            table: table.to_owned(),
+            table: start,
+            text,
             offset_column: columns.offset,
         })
     }
@@ -97,67 +105,20 @@ impl CsvFile {
     /// If there is not one offset per row.
     pub fn write(&self, offsets: &[u64], mut out: impl Write) -> io::Result<()> {
         assert_eq!(offsets.len(), self.problem.len(), "one offset per row");
-        out.write_all(self.preamble.as_bytes())?;
-        let end = if self
-            .table
-            .lines()
-            .next()
-            .is_some_and(|_| self.table.contains("\r\n"))
-        {
-            csv::Terminator::CRLF
-        } else {
-            csv::Terminator::Any(b'\n')
-        };
-        let mut writer = csv::WriterBuilder::new().terminator(end).from_writer(out);
-        let mut reader = reader(&self.table);
-        let column = self.offset_column;
-        write_row(
-            &mut writer,
-            reader.headers()?,
-            column,
-            column.is_none().then_some("offset"),
-        )?;
-        for (record, offset) in reader.records().zip(offsets) {
-            write_row(&mut writer, &record?, column, Some(&offset.to_string()))?;
-        }
-        writer.flush()
+        let (preamble, table) = self.text.split_at(self.table);
+        out.write_all(preamble.as_bytes())?;
+        table::write(table, self.offset_column, offsets, out)
     }
 }
 
-fn reader(table: &str) -> csv::Reader<&[u8]> {
-    // Uneven rows are reported with their line by `Row`.
-    csv::ReaderBuilder::new()
-        .flexible(true)
-        .from_reader(table.as_bytes())
+/// The line in which a byte of a text stands.
+fn line_of(text: &str, byte: usize) -> u64 {
+    let before = &text.as_bytes()[..byte];
+    1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
-/// The line on which a record starts; the reader's own count stops before blank lines.
-fn line_of(table: &str, at: &csv::Position) -> u64 {
-    let rest = &table.as_bytes()[at.byte() as usize..];
-    let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
-    at.line() + blank.filter(|&&byte| byte == b'\n').count() as u64
-}
-
-/// Writes the fields with `value` in the place of field `column`, or after the last one.
-fn write_row(
-    writer: &mut csv::Writer<impl Write>,
-    record: &csv::StringRecord,
-    column: Option<usize>,
-    value: Option<&str>,
-) -> io::Result<()> {
-    for (i, field) in record.iter().enumerate() {
-        let replaced = value.filter(|_| column == Some(i));
-        writer.write_field(replaced.unwrap_or(field))?;
-    }
-    if column.is_none() {
-        writer.write_field(value.unwrap_or(""))?;
-    }
-    writer.write_record(None::<&[u8]>)?;
-    Ok(())
-}
-
-/// The comments and blank lines above the header, and the rest.
-fn split_preamble(text: &str) -> Result<(&str, &str)> {
+/// How long the comments and blank lines above the header are.
+fn preamble(text: &str) -> Result<usize> {
     let mut start = 0;
     for (i, line) in text.split_inclusive('\n').enumerate() {
         let content = line.trim();
@@ -183,7 +144,7 @@ fn split_preamble(text: &str) -> Result<(&str, &str)> {
         }
         start += line.len();
     }
-    Ok(text.split_at(start))
+    Ok(start)
 }
 
 /// Which field of a row holds what.
@@ -202,7 +163,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn find(header: &csv::StringRecord, line: u64) -> Result<Columns> {
+    fn find(header: Record<'_>, line: u64) -> Result<Columns> {
         const KNOWN: [&[&str]; 9] = [
             &["id", "buffer", "buffer_id"],
             &["lower", "begin"],
@@ -218,6 +179,7 @@ impl Columns {
         if header.iter().all(|name| name.trim().is_empty()) {
             return refuse("there is no header".to_owned());
         }
+        let name_of = |column: usize| header.get(column).unwrap_or("");
         let mut found = [None; KNOWN.len()];
         let (mut hint, mut unused) = (None, Vec::new());
         for (i, name) in header.iter().enumerate() {
@@ -229,12 +191,12 @@ impl Columns {
                 if name == "hint" {
                     hint = Some(i);
                 } else {
-                    unused.push(header[i].trim().to_owned());
+                    unused.push(name_of(i).trim().to_owned());
                 }
                 continue;
             };
             if let Some(first) = found[k].replace(i) {
-                let (first, second) = (&header[first], &header[i]);
+                let (first, second) = (name_of(first), name_of(i));
                 return refuse(format!("columns {first} and {second} say the same thing"));
             }
         }
@@ -287,13 +249,13 @@ impl Columns {
 #[derive(Clone, Copy)]
 struct Row<'a> {
     columns: &'a Columns,
-    record: &'a csv::StringRecord,
-    line: u64,
+    record: Record<'a>,
 }
 
 impl Row<'_> {
+    /// What a column says; every row has as many fields as the header.
     fn field(&self, column: usize) -> &str {
-        self.record[column].trim()
+        self.record.get(column).unwrap_or("").trim()
     }
 
     /// The field of a column that need not be there or filled.
@@ -304,8 +266,8 @@ impl Row<'_> {
     }
 
     /// Puts the line, and the name of the row, in front of what is wrong with it.
-    fn place(&self, message: String) -> crate::Error {
-        let error = document_error(format!("line {}: {message}", self.line));
+    fn place(&self, message: String, line: u64) -> crate::Error {
+        let error = document_error(format!("line {line}: {message}"));
         let id = self.record.get(self.columns.id).unwrap_or("");
         if id.is_empty() {
             error
@@ -315,6 +277,9 @@ impl Row<'_> {
     }
 
     fn time(&self, text: &str, column: &str) -> std::result::Result<i64, String> {
+        if let Some(time) = digits(text) {
+            return Ok(time as i64); // Of at most 18 digits.
+        }
         if text.contains(':') {
             return Err(format!(
                 "{column} is a vector clock ({text}), which is not supported"
@@ -384,16 +349,41 @@ impl Row<'_> {
     }
 
     fn number(&self, text: &str, column: &str) -> std::result::Result<u64, String> {
+        if let Some(number) = digits(text) {
+            return Ok(number);
+        }
         text.parse()
             .map_err(|_| format!("{column} {text:?} is no whole number from 0 to 2^64 - 1"))
     }
+}
+
+/// 32 bits of a text (Fowler, Noll and Vo, FNV-1a).
+fn hash(text: &str) -> u64 {
+    let mix = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+    (hash ^ hash >> 32) & u64::from(u32::MAX)
+}
+
+/// A number that is digits and nothing else, few enough for any 64 bits.
+fn digits(text: &str) -> Option<u64> {
+    if text.is_empty() || text.len() > 18 {
+        return None;
+    }
+    let mut number = 0;
+    for byte in text.bytes() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number * 10 + u64::from(digit);
+    }
+    Some(number)
 }
 
 /// The problem as it grows.
 struct Rows<'c> {
     columns: &'c Columns,
     problem: RawProblem,
-    lines: Vec<u64>,
     hints: usize,
 }
 
@@ -406,7 +396,6 @@ impl<'c> Rows<'c> {
         Rows {
             columns,
             problem,
-            lines: Vec::new(),
             hints: 0,
         }
     }
@@ -417,7 +406,7 @@ impl<'c> Rows<'c> {
             let (got, want) = (row.record.len(), columns.count);
             return Err(format!("there are {got} fields, but {want} columns"));
         }
-        let id = &row.record[columns.id];
+        let id = row.record.get(columns.id).unwrap_or("");
         if id.is_empty() {
             return Err("the id is empty".to_owned());
         }
@@ -437,32 +426,71 @@ impl<'c> Rows<'c> {
                 .pins
                 .push(given.map(|text| row.number(text, "offset")).transpose()?);
         }
-        let gaps = row.gaps()?;
-        problem.segments.extend(without(lower, upper, &gaps));
+        if columns.gaps.is_some() {
+            let gaps = row.gaps()?;
+            problem.segments.extend(without(lower, upper, &gaps));
+        } else if lower < upper {
+            problem.segments.push((lower, upper));
+        }
         let segments = u32::try_from(problem.segments.len());
         problem
             .starts
             .push(segments.map_err(|_| "there are more than 2^32 lives".to_owned())?);
         problem.sizes.push(size);
-        problem.labels.push(id.to_owned());
-        self.lines.push(row.line);
+        problem.labels.push(id);
         self.hints += usize::from(row.optional(columns.hint).is_some());
         Ok(())
     }
 
-    /// Names are compared in sorted order, so that a million rows need no table of them.
-    fn refuse_duplicates(&self) -> Result<()> {
+    /// Names are compared where their hashes are equal, so that a million rows need no table.
+    fn refuse_duplicates(&self, text: &str, table: usize) -> Result<()> {
         let labels = &self.problem.labels;
-        let mut order: Vec<u32> = (0..labels.len() as u32).collect();
-        order.sort_compact_by(|&a, &b| labels[a as usize].cmp(&labels[b as usize]));
-        let same = |pair: &&[u32]| labels[pair[0] as usize] == labels[pair[1] as usize];
-        let Some(pair) = order.windows(2).filter(same).min_by_key(|pair| pair[1]) else {
+        // Numbers that ascend, as most tools write them, are all different.
+        let key = |label| (str::len(label), label);
+        let mut next = labels.iter().skip(1);
+        if labels
+            .iter()
+            .all(|label| next.next().is_none_or(|next| key(label) < key(next)))
+        {
+            return Ok(());
+        }
+        let mut keys: Vec<u64> = (0..)
+            .zip(labels.iter())
+            .map(|(row, label)| hash(label) << 32 | row)
+            .collect();
+        keys.sort_unstable();
+        let mut second: Option<(u32, u32)> = None;
+        for same in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
+            if same.len() == 1 {
+                continue;
+            }
+            let mut rows: Vec<u32> = same.iter().map(|&key| key as u32).collect();
+            rows.sort_by_key(|&row| &labels[row as usize]);
+            for pair in rows.windows(2) {
+                let again = labels[pair[0] as usize] == labels[pair[1] as usize];
+                if again && second.is_none_or(|(_, row)| pair[1] < row) {
+                    second = Some((pair[0], pair[1]));
+                }
+            }
+        }
+        let Some((first, second)) = second else {
             return Ok(());
         };
-        let (first, second) = (pair[0] as usize, pair[1] as usize);
-        let (line, before) = (self.lines[second], self.lines[first]);
+        let mut lines = [0; 2];
+        let mut records = Records::of(&text[table..]);
+        let mut row = 0;
+        records.next()?;
+        while let Some(record) = records.next()? {
+            for (line, wanted) in lines.iter_mut().zip([first, second]) {
+                if row == wanted {
+                    *line = line_of(text, table + record.start);
+                }
+            }
+            row += 1;
+        }
+        let [before, line] = lines;
         let message = format!("line {line}: the id stands on line {before} already");
-        Err(document_error(message).at_location(&labels[second]))
+        Err(document_error(message).at_location(&labels[second as usize]))
     }
 
     fn notes(&self) -> Vec<String> {

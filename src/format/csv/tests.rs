@@ -28,7 +28,7 @@ fn the_dialects_say_the_same_thing() {
     let want = read("id,lower,upper,size\na,0,4,10\nb,-2,3,7\n");
     assert_eq!(lives(want.problem()), [[(0, 4)], [(-2, 3)]]);
     assert_eq!(want.problem().sizes, [10, 7]);
-    assert_eq!(want.problem().labels, ["a", "b"]);
+    assert!(want.problem().labels.iter().eq(["a", "b"]));
     for (name, text) in [
         ("begin", "buffer,begin,upper,size\na,0,4,10\nb,-2,3,7\n"),
         (
@@ -269,7 +269,7 @@ fn an_error_names_the_line() {
         );
         assert!(!error.contains('\n'), "{name}: {error}");
     }
-    let error = CsvFile::read(b"id,lower,upper,size\n\xff,0,1,1\n")
+    let error = CsvFile::read(*b"id,lower,upper,size\n\xff,0,1,1\n")
         .unwrap_err()
         .to_string();
     assert!(error.contains("line 2"), "{error}");
@@ -289,7 +289,7 @@ fn damaged_text_is_read_or_refused_but_never_a_crash() {
                 _ => drop(bytes.remove(at)),
             }
         }
-        if let Ok(file) = CsvFile::read(&bytes) {
+        if let Ok(file) = CsvFile::read(bytes.as_slice()) {
             let offsets: Vec<u64> = (0..file.problem().len() as u64).collect();
             let again = CsvFile::read(written(&file, &offsets).as_bytes()).expect("our own output");
             assert_eq!(again.problem().segments, file.problem().segments);

@@ -304,20 +304,23 @@ fn windows(problem: &Problem, origin: u64, grain: u64) -> Windows {
             let end = end / grain * grain;
             (base < end).then(|| (base - origin, end - origin))
         };
+        // Collective items have a region of their own, within the others. // P5
+        let own = problem
+            .collective_limit
+            .filter(|_| item.usage == Usage::Collective)
+            .map(|limit| problem.floor.saturating_add(limit));
+        let ceiling = own.map_or(problem.ceiling, |end| end.min(problem.ceiling));
         for region in &problem.regions {
             if region.usages.contains(item.usage) {
                 let end = region.base.saturating_add(region.size);
-                of.extend(round(region.base, end.min(problem.ceiling)));
+                of.extend(round(region.base, end.min(ceiling)));
             }
         }
         if problem.regions.is_empty() {
-            match problem.collective_limit {
-                Some(limit) if item.usage == Usage::Collective => {
-                    let end = problem.floor.saturating_add(limit).min(problem.ceiling);
-                    of.extend(round(origin, end));
-                }
-                _ => continue,
+            if own.is_none() {
+                continue;
             }
+            of.extend(round(origin, ceiling));
         }
         windows.push((item.usage, of));
     }

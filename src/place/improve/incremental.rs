@@ -15,23 +15,20 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::neighbours::Neighbours;
+use super::neighbours::{Neighbours, VISITS_PER_STEP};
 use super::orders::StackOrder;
-use crate::ir::Usage;
 use crate::place::exact::Random;
 use crate::place::meter::{Meter, Stop};
+use crate::place::packing::NOT_PLACED;
 use crate::place::prepared::{Prepared, Windows};
 use crate::sorting::CompactSort as _;
 use dramalloc_engine::Request;
 
-/// No start.
-const UNPLACED: u64 = u64::MAX;
-
 /// The difference of neighbouring keys at first; repairs go between them.
 const KEY_GAP: u64 = 1 << 24;
 
-/// Visits of neighbours that cost as much as one placement of first fit.
-const VISITS_PER_STEP: u64 = 16;
+/// What has more neighbours than this keeps its turn: to find it a better one would take too long.
+const MOST_AROUND: usize = 1 << 16;
 
 /// A placement under repair.
 pub(super) struct Incremental<'a> {
@@ -55,17 +52,14 @@ impl<'a> Incremental<'a> {
     /// Whether the rules of a problem are all known here.
     pub(super) fn serves(prepared: &Prepared<'_>) -> bool {
         let problem = prepared.problem;
-        let collective = |usage| usage == Usage::Collective;
-        problem.pairs.is_empty()
-            && (problem.collective_limit.is_none()
-                || !problem.items.iter().any(|item| collective(item.usage)))
+        problem.pairs.is_empty() && !problem.has_region_of_collectives()
     }
 
-    /// Goes on from a pass under `cap`: `starts` by item, `None` for what did not fit.
+    /// Goes on from a pass under `cap`: `starts` by item, `NOT_PLACED` for what did not fit.
     pub(super) fn new(
         prepared: &'a Prepared<'a>,
         order: &StackOrder,
-        starts: impl Iterator<Item = Option<u64>>,
+        starts: Vec<u64>,
         cap: u64,
         seed: u64,
     ) -> Incremental<'a> {
@@ -85,7 +79,7 @@ impl<'a> Incremental<'a> {
             stack,
             in_stack,
             key,
-            start: starts.map(|start| start.unwrap_or(UNPLACED)).collect(),
+            start: starts,
             queue: BinaryHeap::new(),
             queued: vec![false; items],
             failures: vec![0; items],
@@ -93,48 +87,55 @@ impl<'a> Incremental<'a> {
         }
     }
 
-    /// Repairs until everything is placed, and returns the starts; `None` after `patience` repairs
+    /// Repairs until everything is placed, and returns the starts; `None` after `patience` steps
     /// without fewer failures.
     pub(super) fn repair(
         mut self,
-        patience: u32,
-        neighbours: &mut Neighbours,
+        patience: u64,
+        neighbours: &Neighbours,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Vec<u64>>, Stop> {
         let mut failed: Vec<u32> = (0..self.start.len() as u32)
-            .filter(|&item| self.start[item as usize] == UNPLACED)
+            .filter(|&item| self.start[item as usize] == NOT_PLACED)
             .collect();
-        let (mut fewest, mut stalled) = (usize::MAX, 0);
+        let (mut fewest, mut since) = (usize::MAX, meter.done());
         loop {
-            failed.retain(|&item| self.start[item as usize] == UNPLACED);
+            failed.retain(|&item| self.start[item as usize] == NOT_PLACED);
             failed.sort_compact_by_key(|&item| (self.key[item as usize], item));
             failed.dedup();
             if failed.is_empty() {
                 return Ok(Some(self.start));
             }
             if failed.len() < fewest {
-                (fewest, stalled) = (failed.len(), 0);
-            } else {
-                stalled += 1;
-                if stalled > patience {
+                (fewest, since) = (failed.len(), meter.done());
+            }
+            // Each of them once: most are far from each other, and do not meet.
+            let mut again = Vec::new();
+            for &item in &failed {
+                if self.start[item as usize] != NOT_PLACED {
+                    continue;
+                }
+                meter.step()?;
+                let visits = self.promote(item, neighbours);
+                meter.charge(visits / VISITS_PER_STEP)?;
+                self.settle(neighbours, &mut again, meter)?;
+                if meter.done() - since > patience {
                     return Ok(None);
                 }
             }
-            let item = failed[stalled as usize % failed.len()];
-            self.promote(item, neighbours);
-            self.settle(neighbours, &mut failed, meter)?;
+            failed.append(&mut again);
         }
     }
 
-    /// Gives a failed item an earlier turn.
-    fn promote(&mut self, item: u32, neighbours: &mut Neighbours) {
+    /// Gives a failed item an earlier turn. Returns how many neighbours that took.
+    fn promote(&mut self, item: u32, neighbours: &Neighbours) -> u64 {
         let i = item as usize;
         self.failures[i] = self.failures[i].saturating_add(1);
         let failures = usize::from(self.failures[i]);
         let own = (self.key[i], item);
         let mut around = Around::new();
         let mut turns: Vec<(u64, u32)> = Vec::new(); // Of neighbours that came before.
-        neighbours.visit(self.prepared, item, |other| {
+        let visits = neighbours.visit(self.prepared, item, |other| {
             let Some(range) = self.range_before(own, other) else {
                 return;
             };
@@ -143,6 +144,9 @@ impl<'a> Incremental<'a> {
                 turns.push((self.key[other as usize], other));
             }
         });
+        if around.len() > MOST_AROUND {
+            return visits;
+        }
         around.sort_unstable();
         turns.sort_compact();
         turns.dedup();
@@ -187,16 +191,17 @@ impl<'a> Incremental<'a> {
         let after = turns.get(to).map_or(own.0, |&(key, _)| key);
         if after - before < 2 {
             self.spread_keys();
-            return; // It gets its turn when it is tried again.
+            return visits; // It gets its turn when it is tried again.
         }
         self.key[i] = before + (after - before) / 2;
         self.enqueue(item);
+        visits
     }
 
     /// Places again whatever is queued, and what that disturbs.
     fn settle(
         &mut self,
-        neighbours: &mut Neighbours,
+        neighbours: &Neighbours,
         failed: &mut Vec<u32>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<(), Stop> {
@@ -213,8 +218,8 @@ impl<'a> Incremental<'a> {
             });
             around.sort_unstable();
             let old = self.start[i];
-            let new = self.lowest(item, &around).unwrap_or(UNPLACED);
-            if new == UNPLACED {
+            let new = self.lowest(item, &around).unwrap_or(NOT_PLACED);
+            if new == NOT_PLACED {
                 failed.push(item);
             }
             if new != old {
@@ -230,7 +235,7 @@ impl<'a> Incremental<'a> {
     }
 
     /// Queues the later neighbours that a change of place may move.
-    fn disturb(&mut self, neighbours: &mut Neighbours, own: (u64, u32), old: u64, new: u64) -> u64 {
+    fn disturb(&mut self, neighbours: &Neighbours, own: (u64, u32), old: u64, new: u64) -> u64 {
         let items = &self.prepared.problem.items;
         let size = items[own.1 as usize].size;
         let mut moved = Vec::new();
@@ -241,8 +246,8 @@ impl<'a> Incremental<'a> {
             }
             let start = self.start[o];
             let freed_below = old < start;
-            let taken = new != UNPLACED
-                && start != UNPLACED
+            let taken = new != NOT_PLACED
+                && start != NOT_PLACED
                 && new < start + items[o].size
                 && start < new + size;
             if freed_below || taken {
@@ -270,7 +275,7 @@ impl<'a> Incremental<'a> {
             return Some((pin.start, pin.end, 0));
         }
         let start = self.start[o];
-        ((self.key[o], other) < own && start != UNPLACED)
+        ((self.key[o], other) < own && start != NOT_PLACED)
             .then(|| (start, start + problem.items[o].size, self.key[o]))
     }
 

@@ -1,6 +1,8 @@
-//! Strategy `best`: what goes on after the orders of `fast`, until the bound or the budget. // S1
+//! Orders and repairs of them: what the strategies `fast` and `best` are made of. // S1, O2
 //!
-//! Three methods, each the only one that succeeds on some kind of problem:
+//! `fast` is the first order, repaired where that costs next to nothing, and a handful of others,
+//! each given up where it becomes no better. `best` goes on until the bound or the budget with
+//! three methods, each the only one that succeeds on some kind of problem:
 //!
 //! * **orders and promotion** (`orders`, `promote`): first fit from the peak, and repairs of the
 //!   order. Costs a few passes; for problems of any size;
@@ -15,7 +17,6 @@
 mod incremental;
 mod neighbours;
 mod orders;
-mod pass;
 mod profile;
 mod promote;
 mod stack;
@@ -23,6 +24,7 @@ mod stack;
 use std::time::Duration;
 
 use super::exact::{Finding, Ladder, Random};
+use super::first_fit::{Others, first_fit};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use super::steps::Steps;
@@ -31,8 +33,7 @@ use crate::control::Progress;
 use crate::ir::Usage;
 use incremental::Incremental;
 use neighbours::Neighbours;
-use orders::{BaseRule, StackRule, order};
-use pass::pass;
+use orders::{BaseRule, StackOrder, StackRule, order};
 use profile::Profile;
 use promote::{Promotion, Round};
 
@@ -45,15 +46,25 @@ const EXACT_ITEMS: usize = 4000;
 /// Up to so many items a pass costs next to nothing.
 const SMALL: usize = 4000;
 
+/// With fewer live items a repair costs little.
+const SPARSE: u64 = 200;
+
+/// How many orders `fast` tries on problems that are not small.
+const QUICK: usize = 3;
+
+/// The order that does best most often.
+const FIRST: (StackRule, BaseRule) = (StackRule::Vee, BaseRule::SizeLoad);
+
 /// Orders that reach the bound, or nearly, now and then.
-const PASSES: [(StackRule, BaseRule); 9] = [
-    (StackRule::Vee, BaseRule::SizeLoad),
+const PASSES: [(StackRule, BaseRule); 10] = [
     (StackRule::Long, BaseRule::SizeLoad),
+    (StackRule::None, BaseRule::SizeLoad),
     (StackRule::Left, BaseRule::SizeLoad),
     (StackRule::Right, BaseRule::SizeLoad),
     (StackRule::Vee, BaseRule::LoadSize),
     (StackRule::None, BaseRule::SizeClass),
     (StackRule::None, BaseRule::SizeLife),
+    (StackRule::None, BaseRule::Long),
     (StackRule::Shorter, BaseRule::SizeLoad),
     (StackRule::Long, BaseRule::SizeLate),
 ];
@@ -66,16 +77,32 @@ const PROMOTIONS: [(StackRule, BaseRule); 4] = [
     (StackRule::None, BaseRule::LoadSize),
 ];
 
-/// The orders that the opening tries first.
-pub(crate) fn first_orders(prepared: &Prepared<'_>) -> Vec<Vec<u32>> {
-    let profile = Profile::new(prepared);
-    let orders = PASSES
-        .iter()
-        .map(|&(stack, base)| order(&profile, stack, base));
-    orders.map(|order| order.items).collect()
+/// The orders of strategy `fast`, but for the reference order.
+pub(crate) fn quick_orders(
+    prepared: &Prepared<'_>,
+    meter: &mut Meter<'_, '_>,
+) -> Result<Vec<Vec<u32>>, Stop> {
+    let profile = Profile::new(prepared, meter)?;
+    let small = prepared.problem.items.len() <= SMALL;
+    let passes = if small { PASSES.len() } else { QUICK };
+    let rules = [FIRST].into_iter().chain(PASSES.into_iter().take(passes));
+    let orders = rules.map(|(stack, base)| Ok(order(&profile, stack, base, meter)?.items));
+    orders.collect()
+}
+
+/// Improves what is known until the bound is reached or the budget is used up.
+pub(crate) fn improve(
+    prepared: &Prepared<'_>,
+    knowledge: &mut Knowledge,
+    meter: &mut Meter<'_, '_>,
+) -> Result<(), Stop> {
+    let mut improver = Improver::new(prepared, knowledge, meter)?;
+    improver.quick()?;
+    improver.go_on()
 }
 
 /// What is known of a problem: it gets better.
+#[derive(Debug)]
 pub(crate) struct Knowledge {
     /// No placement has a lower peak.
     pub(crate) bound: u64,
@@ -83,95 +110,146 @@ pub(crate) struct Knowledge {
     pub(crate) best: Option<Placement>,
 }
 
-/// Improves what is known until the bound is reached.
-pub(crate) fn improve(
-    prepared: &Prepared<'_>,
-    knowledge: &mut Knowledge,
-    meter: &mut Meter<'_, '_>,
-) -> Result<(), Stop> {
-    let mut improver = Improver {
-        profile: Profile::new(prepared),
-        neighbours: Neighbours::new(prepared),
-        prepared,
-        knowledge,
-        meter,
-        ladder: None,
-        turn: 0,
-    };
-    improver.opening()?;
-    improver.turns()
+impl Knowledge {
+    /// The highest peak that is still of use.
+    pub(crate) fn cap(&self, problem: &Problem) -> u64 {
+        let best = self.best.as_ref();
+        best.map_or(problem.ceiling, |best| best.peak - 1)
+    }
+
+    /// Keeps a placement that is better, and tells the host.
+    pub(crate) fn keep(
+        &mut self,
+        placement: Placement,
+        problem: &Problem,
+        meter: &mut Meter<'_, '_>,
+    ) {
+        if placement.peak <= self.cap(problem) {
+            self.best = Some(placement);
+        }
+        self.report(meter);
+    }
+
+    /// Tells the host.
+    pub(crate) fn report(&self, meter: &mut Meter<'_, '_>) {
+        let best = self.best.as_ref();
+        let progress = Progress {
+            phase: "search",
+            done: meter.done(),
+            total: 0,
+            bound: self.bound,
+            incumbent: best.map_or(u64::MAX, |best| best.peak),
+            elapsed: Duration::ZERO,
+        };
+        meter.control().report(progress);
+    }
 }
 
-struct Improver<'a, 'p, 'c, 'h> {
-    prepared: &'a Prepared<'p>,
-    profile: Profile,
-    neighbours: Neighbours,
-    knowledge: &'a mut Knowledge,
-    meter: &'a mut Meter<'c, 'h>,
+/// Improves what is known until the bound is reached.
+pub(crate) struct Improver<'a, 'k, 'c, 'h> {
+    prepared: &'a Prepared<'a>,
+    profile: Profile<'a>,
+    /// Once it is needed.
+    neighbours: Option<Neighbours>,
+    pub(crate) knowledge: &'k mut Knowledge,
+    pub(crate) meter: &'k mut Meter<'c, 'h>,
     ladder: Option<Ladder>,
     /// How many promotions there have been: the seed of the next one.
     turn: u64,
 }
 
-impl Improver<'_, '_, '_, '_> {
-    fn problem(&self) -> &Problem {
+impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
+    pub(crate) fn new(
+        prepared: &'a Prepared<'a>,
+        knowledge: &'k mut Knowledge,
+        meter: &'k mut Meter<'c, 'h>,
+    ) -> Result<Improver<'a, 'k, 'c, 'h>, Stop> {
+        Ok(Improver {
+            profile: Profile::new(prepared, meter)?,
+            neighbours: None,
+            prepared,
+            knowledge,
+            meter,
+            ladder: None,
+            turn: 0,
+        })
+    }
+
+    /// The index over the lives, made when it is first needed.
+    fn index(&mut self) -> Result<(&Neighbours, &mut Meter<'c, 'h>), Stop> {
+        let index = match self.neighbours.take() {
+            Some(index) => index,
+            None => Neighbours::new(self.prepared, self.meter)?,
+        };
+        Ok((self.neighbours.insert(index), self.meter))
+    }
+
+    fn order(&mut self, stack: StackRule, base: BaseRule) -> Result<StackOrder, Stop> {
+        order(&self.profile, stack, base, self.meter)
+    }
+
+    /// What strategy `fast` does.
+    pub(crate) fn quick(&mut self) -> Result<(), Stop> {
+        let small = self.small();
+        let patience = self.prepared.problem.items.len() as u64 / 4 + 1000;
+        self.first(patience)?;
+        let passes = if small { PASSES.len() } else { QUICK };
+        for (stack, base) in &PASSES[..passes] {
+            self.pass(*stack, *base)?;
+        }
+        Ok(())
+    }
+
+    /// What strategy `best` does after that.
+    pub(crate) fn go_on(&mut self) -> Result<(), Stop> {
+        self.opening()?;
+        self.turns()
+    }
+
+    fn problem(&self) -> &'a Problem {
         self.prepared.problem
     }
 
-    /// One more than the highest peak that is still of use.
-    fn limit(&self) -> u64 {
-        let best = self.knowledge.best.as_ref();
-        best.map_or(self.problem().ceiling.saturating_add(1), |best| best.peak)
+    /// Whether nothing better can come.
+    pub(crate) fn done(&self) -> bool {
+        self.knowledge.cap(self.problem()) < self.knowledge.bound
     }
 
-    /// Whether nothing better can come.
-    fn done(&self) -> bool {
-        self.limit() <= self.knowledge.bound
+    fn small(&self) -> bool {
+        self.problem().items.len() <= SMALL
+    }
+
+    /// How many items are live at a point, on average.
+    fn live(&self) -> u64 {
+        let items = 0..self.profile.items();
+        let covered: u64 = items.map(|item| self.profile.length(item)).sum();
+        covered / u64::from(self.prepared.points().max(1))
     }
 
     /// Whether a repair that places again only what it disturbs costs less than a pass.
     fn sparse(&self) -> bool {
-        let covered: u64 = self.profile.length.iter().map(|&l| u64::from(l)).sum();
-        let live = covered / u64::from(self.prepared.points().max(1));
-        live < 200 || live * 400 < u64::from(self.profile.items())
+        let live = self.live();
+        live < SPARSE || live * 400 < u64::from(self.profile.items())
     }
 
     fn keep(&mut self, placement: Placement) {
-        if placement.peak < self.limit() {
-            self.knowledge.best = Some(placement);
-        }
-        self.report();
-    }
-
-    /// Tells the host.
-    fn report(&mut self) {
-        let best = self.knowledge.best.as_ref();
-        let progress = Progress {
-            phase: "search",
-            done: self.meter.done(),
-            total: 0,
-            bound: self.knowledge.bound,
-            incumbent: best.map_or(u64::MAX, |best| best.peak),
-            elapsed: Duration::ZERO,
-        };
-        self.meter.control().report(progress);
+        let problem = self.prepared.problem;
+        self.knowledge.keep(placement, problem, self.meter);
     }
 
     /// The best try of each method, the cheap ones first.
     fn opening(&mut self) -> Result<(), Stop> {
-        let small = self.problem().items.len() <= SMALL;
-        self.pass(StackRule::None, BaseRule::SizeLoad)?;
+        let small = self.small();
         if !small {
-            self.promote(StackRule::Vee, BaseRule::SizeLoad, 60)?;
-        }
-        for (stack, base) in PASSES {
-            self.pass(stack, base)?;
-        }
-        if small {
+            self.promote(FIRST.0, FIRST.1)?;
+            for (stack, base) in &PASSES[QUICK..] {
+                self.pass(*stack, *base)?;
+            }
+        } else {
             self.climb(1 << 21)?;
         }
         for (stack, base) in PROMOTIONS {
-            self.promote(stack, base, 300)?;
+            self.promote(stack, base)?;
         }
         Ok(())
     }
@@ -191,16 +269,16 @@ impl Improver<'_, '_, '_, '_> {
                 _ => StackRule::STACKS[pick(StackRule::STACKS.len(), &mut random)],
             };
             let base = BaseRule::ALL[pick(BaseRule::ALL.len(), &mut random)];
-            let (limit, begun) = (self.limit(), self.meter.done());
-            let way = (limit - self.knowledge.bound) as f64 * share;
-            let at_bound = self.turn.is_multiple_of(2) || limit == u64::MAX;
+            let (cap, begun) = (self.knowledge.cap(self.problem()), self.meter.done());
+            let way = (cap - self.knowledge.bound) as f64 * share;
+            let at_bound = self.turn.is_multiple_of(2) || self.knowledge.best.is_none();
             let target = if at_bound {
                 self.knowledge.bound
             } else {
-                (limit - (way as u64).max(1)).max(self.knowledge.bound)
+                (cap - way as u64).max(self.knowledge.bound)
             };
-            self.promote_to(target, stack, base, 300)?;
-            let success = self.limit() < limit;
+            self.promote_to(target, stack, base)?;
+            let success = self.knowledge.cap(self.problem()) < cap;
             if !at_bound {
                 share = f64::clamp(if success { share * 1.5 } else { share * 0.7 }, 0.02, 0.9);
             }
@@ -213,14 +291,59 @@ impl Improver<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// The order that does best most often, under the bound. What does not fit there is placed at
+    /// the end, above it, so that there is a placement; then the order is repaired, if that is
+    /// cheap.
+    fn first(&mut self, patience: u64) -> Result<(), Stop> {
+        if self.done() {
+            return Ok(());
+        }
+        let problem = self.problem();
+        if problem.has_region_of_collectives() {
+            return self.pass(FIRST.0, FIRST.1); // They do not come last. // P5
+        }
+        let order = self.order(FIRST.0, FIRST.1)?;
+        let (bound, items) = (self.knowledge.bound, &order.items);
+        let count = items.len();
+        let mut pass = first_fit(
+            self.prepared,
+            items,
+            Others::Anywhere,
+            bound,
+            count,
+            self.meter,
+        )?;
+        let repairable = !pass.failed.is_empty()
+            && pass.failed.len() <= count / 8 + 8
+            && Incremental::serves(self.prepared)
+            && self.sparse();
+        let starts = repairable.then(|| pass.packing.starts().to_vec());
+        let cap = self.knowledge.cap(problem);
+        pass.place_failed(items, cap, self.meter)?;
+        if let Some(placement) = pass.placement() {
+            self.keep(placement);
+        }
+        match starts {
+            Some(starts) => self.repair(&order, starts, bound, patience),
+            None => Ok(()),
+        }
+    }
+
     /// A first fit that is given up where it becomes no better.
     fn pass(&mut self, stack: StackRule, base: BaseRule) -> Result<(), Stop> {
         if self.done() {
             return Ok(());
         }
-        let order = order(&self.profile, stack, base);
-        let cap = self.limit() - 1;
-        let pass = pass(self.prepared, &order.items, cap, 0, self.meter)?;
+        let order = self.order(stack, base)?;
+        let cap = self.knowledge.cap(self.problem());
+        let pass = first_fit(
+            self.prepared,
+            &order.items,
+            Others::Anywhere,
+            cap,
+            0,
+            self.meter,
+        )?;
         if let Some(placement) = pass.placement() {
             self.keep(placement);
         }
@@ -228,42 +351,37 @@ impl Improver<'_, '_, '_, '_> {
     }
 
     /// A promotion at the bound, to its end.
-    fn promote(&mut self, stack: StackRule, base: BaseRule, patience: u32) -> Result<(), Stop> {
+    fn promote(&mut self, stack: StackRule, base: BaseRule) -> Result<(), Stop> {
         if self.done() {
             return Ok(());
         }
-        self.promote_to(self.knowledge.bound, stack, base, patience)
+        self.promote_to(self.knowledge.bound, stack, base)
     }
 
     /// A promotion below `cap`, to its end.
-    fn promote_to(
-        &mut self,
-        cap: u64,
-        stack: StackRule,
-        base: BaseRule,
-        patience: u32,
-    ) -> Result<(), Stop> {
+    fn promote_to(&mut self, cap: u64, stack: StackRule, base: BaseRule) -> Result<(), Stop> {
         self.turn += 1;
-        let order = order(&self.profile, stack, base);
+        let order = self.order(stack, base)?;
         if Incremental::serves(self.prepared) && self.sparse() {
-            let pass = pass(
+            let count = order.items.len();
+            let (items, patience) = (&order.items, count / 8);
+            let pass = first_fit(
                 self.prepared,
-                &order.items,
+                items,
+                Others::Anywhere,
                 cap,
-                order.items.len() / 8,
+                patience,
                 self.meter,
             )?;
-            let starts = (0..order.items.len() as u32).map(|item| pass.packing.offset(item));
-            let repairs = Incremental::new(self.prepared, &order, starts, cap, self.turn);
-            if let Some(starts) = repairs.repair(patience, &mut self.neighbours, self.meter)? {
-                let placement = of_offsets(self.problem(), starts);
-                self.keep(placement);
-            }
-            return Ok(());
+            let starts = pass.packing.starts().to_vec();
+            drop(pass);
+            return self.repair(&order, starts, cap, 2 * count as u64 + 10_000);
         }
         let mut promotion = Promotion::new(order, cap, self.turn);
+        let prepared = self.prepared;
+        let (neighbours, meter) = self.index()?;
         loop {
-            match promotion.round(self.prepared, &mut self.neighbours, self.meter)? {
+            match promotion.round(prepared, neighbours, meter)? {
                 Round::Placed(placement) => {
                     self.keep(placement);
                     return Ok(());
@@ -274,12 +392,30 @@ impl Improver<'_, '_, '_, '_> {
         }
     }
 
+    /// Repairs a pass below `cap` from where everything started in it.
+    fn repair(
+        &mut self,
+        order: &StackOrder,
+        starts: Vec<u64>,
+        cap: u64,
+        patience: u64,
+    ) -> Result<(), Stop> {
+        let repairs = Incremental::new(self.prepared, order, starts, cap, self.turn);
+        let (neighbours, meter) = self.index()?;
+        if let Some(starts) = repairs.repair(patience, neighbours, meter)? {
+            let placement = of_offsets(self.problem(), starts);
+            self.keep(placement);
+        }
+        Ok(())
+    }
+
     /// Works with the exact search for so many acts.
     fn climb(&mut self, acts: u64) -> Result<(), Stop> {
         if self.done() || self.problem().items.len() > EXACT_ITEMS {
             return Ok(());
         }
-        let peak = self.limit();
+        // One more than the highest that is still of use.
+        let peak = self.knowledge.cap(self.problem()).saturating_add(1);
         let bound = self.knowledge.bound;
         if self.ladder.is_none() {
             self.ladder = Ladder::new(self.prepared, bound, peak);
@@ -301,7 +437,7 @@ impl Improver<'_, '_, '_, '_> {
                 }
                 Finding::Bound(bound) => {
                     self.knowledge.bound = bound;
-                    self.report();
+                    self.knowledge.report(self.meter);
                 }
                 Finding::Nothing => left = 0,
             }

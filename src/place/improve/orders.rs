@@ -12,8 +12,8 @@
 //! grows with the distance from the peak.
 
 use super::profile::Profile;
-use crate::sorting::CompactSort as _;
-use std::cmp::Reverse;
+use crate::order::{self, Key, sort_descending};
+use crate::place::meter::{Meter, Stop};
 
 /// How the stack is sorted, from the bottom up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,20 +46,22 @@ impl StackRule {
         StackRule::Longer,
     ];
 
-    /// The key by which an item at the peak goes up the stack.
-    fn key(self, left: u32, right: u32) -> (bool, i64) {
-        let (l, r) = (i64::from(left), i64::from(right));
+    /// The part of the stack that an item at the peak belongs to, and its turn there: the greater
+    /// goes first.
+    fn key(self, left: u32, right: u32) -> [u64; 2] {
+        let (l, r) = (u64::from(left), u64::from(right));
+        let short = |reach: u64| u64::from(u32::MAX) - reach;
         match self {
-            StackRule::None => (false, 0),
-            StackRule::Vee if r >= l => (false, -l),
-            StackRule::Vee => (true, r),
-            StackRule::MirroredVee if l >= r => (false, -r),
-            StackRule::MirroredVee => (true, l),
-            StackRule::Long => (false, -(l + r)),
-            StackRule::Left => (false, -l),
-            StackRule::Right => (false, -r),
-            StackRule::Shorter => (false, -l.min(r)),
-            StackRule::Longer => (false, -l.max(r)),
+            StackRule::None => [0, 0],
+            StackRule::Vee if r >= l => [1, l],
+            StackRule::Vee => [0, short(r)],
+            StackRule::MirroredVee if l >= r => [1, r],
+            StackRule::MirroredVee => [0, short(l)],
+            StackRule::Long => [0, l + r],
+            StackRule::Left => [0, l],
+            StackRule::Right => [0, r],
+            StackRule::Shorter => [0, l.min(r)],
+            StackRule::Longer => [0, l.max(r)],
         }
     }
 }
@@ -93,21 +95,21 @@ impl BaseRule {
     ];
 
     /// The greater goes first.
-    fn key(self, profile: &Profile, item: u32) -> (u64, u64, u64) {
-        let i = item as usize;
-        let (size, load) = (profile.size[i], profile.load[i]);
-        let length = u64::from(profile.length[i]);
+    fn key(self, profile: &Profile<'_>, item: u32) -> Key {
+        let size = profile.size(item);
+        let load = || profile.load(item);
+        let length = || profile.length(item);
         match self {
-            BaseRule::SizeLoad => (size, load, length),
-            BaseRule::LoadSize => (load, size, length),
+            BaseRule::SizeLoad => [size, load(), length(), 0],
+            BaseRule::LoadSize => [load(), size, length(), 0],
             BaseRule::SizeLife => {
                 // Positive floats order like their bits; square roots are exact. // S4
-                let weight = size as f64 * (length as f64).sqrt().sqrt();
-                (weight.to_bits(), load, length)
+                let weight = size as f64 * (length() as f64).sqrt().sqrt();
+                [weight.to_bits(), load(), length(), 0]
             }
-            BaseRule::SizeClass => (u64::from(size.ilog2() / 2), length, size),
-            BaseRule::Long => (length, size, load),
-            BaseRule::SizeLate => (size, u64::from(profile.first[i]), length),
+            BaseRule::SizeClass => [u64::from(size.ilog2() / 2), length(), size, 0],
+            BaseRule::Long => [length(), size, load(), 0],
+            BaseRule::SizeLate => [size, profile.first(item), length(), 0],
         }
     }
 }
@@ -120,33 +122,39 @@ pub(super) struct StackOrder {
 }
 
 /// The items in the order of the two rules.
-pub(super) fn order(profile: &Profile, stack: StackRule, base: BaseRule) -> StackOrder {
-    let mut at_peak = Vec::new();
-    let mut rest = Vec::with_capacity(profile.size.len());
+pub(super) fn order(
+    profile: &Profile<'_>,
+    stack: StackRule,
+    base: BaseRule,
+    meter: &mut Meter<'_, '_>,
+) -> Result<StackOrder, Stop> {
+    meter.poll()?;
+    let stop: &mut order::Stop<'_> = &mut || meter.poll().is_err();
+    let (mut items, mut rest) = (Vec::with_capacity(profile.items() as usize), Vec::new());
     for item in 0..profile.items() {
-        match profile.reach[item as usize] {
-            Some((left, right)) if stack != StackRule::None => {
-                at_peak.push((stack.key(left, right), item));
-            }
-            _ => rest.push((base.key(profile, item), item)),
+        if stack != StackRule::None && profile.reach(item).is_some() {
+            items.push(item);
+        } else {
+            rest.push(item);
         }
     }
-    let by_peak = |&(key, item): &(_, u32)| (key, Reverse(profile.size[item as usize]), item);
-    at_peak.sort_compact_by(|a, b| by_peak(a).cmp(&by_peak(b)));
-    rest.sort_compact_by(|(a, i), (b, j)| b.cmp(a).then(i.cmp(j)));
-    let stack = at_peak.len();
-    let items = at_peak.into_iter().map(|(_, item)| item);
-    StackOrder {
-        items: items
-            .chain(rest.into_iter().map(|(_, item)| item))
-            .collect(),
-        stack,
-    }
+    let in_stack = |item| {
+        let (left, right) = profile.reach(item).expect("the stack is what has a reach");
+        let [part, turn] = stack.key(left, right);
+        [part, turn, profile.size(item), 0]
+    };
+    sort_descending(&mut items, &in_stack, stop);
+    sort_descending(&mut rest, &|item| base.key(profile, item), stop);
+    meter.poll()?;
+    let stack = items.len();
+    items.append(&mut rest);
+    Ok(StackOrder { items, stack })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Control;
     use crate::place::prepared::Prepared;
     use crate::place::{Problem, testing};
 
@@ -157,11 +165,15 @@ mod tests {
             if problem.items.is_empty() {
                 return Ok(());
             }
-            let profile = Profile::new(&Prepared::new(&problem));
+            let mut control = Control::default();
+            let mut meter = Meter::new(&mut control, None);
+            let prepared = Prepared::new(&problem);
+            let profile = Profile::new(&prepared, &mut meter).expect("nothing stops it");
             let stack = *u.choose(StackRule::STACKS)?;
             let base = *u.choose(BaseRule::ALL)?;
             for stack in [stack, StackRule::None] {
-                let mut items = order(&profile, stack, base).items;
+                let order = order(&profile, stack, base, &mut meter);
+                let mut items = order.expect("nothing stops it").items;
                 items.sort_unstable();
                 assert!(items.iter().copied().eq(0..profile.items()));
             }
@@ -180,8 +192,12 @@ mod tests {
         for at in [1, 5, 7, 9, 12, 14, 17, 19, 22] {
             testing::add_item(&mut problem, 1, &[(at, at)]);
         }
-        let profile = Profile::new(&Prepared::new(&problem));
-        let order = order(&profile, StackRule::Vee, BaseRule::SizeLoad);
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
+        let prepared = Prepared::new(&problem);
+        let profile = Profile::new(&prepared, &mut meter).expect("nothing stops it");
+        let order = order(&profile, StackRule::Vee, BaseRule::SizeLoad, &mut meter);
+        let order = order.expect("nothing stops it");
         assert_eq!(order.stack, 5);
         // To the right of the peak reach 3, 2 and 4, to the left 3, 1 and 4; 4 more to the left.
         assert_eq!(order.items[..5], [3, 0, 2, 1, 4]);

@@ -1,30 +1,35 @@
 //! What a search wants to know of every item: how long, how crowded, how far from the peak.
 
+use crate::place::Run;
+use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
+
+/// Items between two questions whether to stop.
+const POLL: usize = 1 << 15;
 
 /// The profile of a problem.
 #[derive(Debug)]
-pub(super) struct Profile {
-    /// By item: bytes.
-    pub(super) size: Vec<u64>,
-    /// By item: how many points it covers.
-    pub(super) length: Vec<u32>,
+pub(super) struct Profile<'a> {
+    prepared: &'a Prepared<'a>,
     /// By item: the greatest load over its life, in bytes.
-    pub(super) load: Vec<u64>,
-    /// By item: how many points its hull reaches to the left and to the right of the peak, if it
-    /// is live there.
-    pub(super) reach: Vec<Option<(u32, u32)>>,
-    /// By item: its first point.
-    pub(super) first: Vec<u32>,
+    load: Vec<u64>,
+    /// The first point of greatest load.
+    peak: u32,
 }
 
-impl Profile {
-    /// The profile of a problem; the peak is the first point of greatest load.
-    pub(super) fn new(prepared: &Prepared<'_>) -> Profile {
+impl<'a> Profile<'a> {
+    /// The profile of a problem.
+    pub(super) fn new(
+        prepared: &'a Prepared<'a>,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<Profile<'a>, Stop> {
         let items = &prepared.problem.items;
         let points = prepared.points() as usize;
         let mut change = vec![0_u64; points + 1];
         for (i, item) in items.iter().enumerate() {
+            if i % POLL == 0 {
+                meter.poll()?;
+            }
             for run in prepared.life(i as u32) {
                 let (first, past) = (run.first as usize, run.last as usize + 1);
                 // Wrapping: the running sum is what counts, and it is never negative.
@@ -38,37 +43,56 @@ impl Profile {
             load
         });
         let greatest = Greatest::new(loads);
-        let peak = greatest.first_greatest() as u32;
-
-        let mut profile = Profile {
-            size: Vec::with_capacity(items.len()),
-            length: Vec::with_capacity(items.len()),
-            load: Vec::with_capacity(items.len()),
-            reach: Vec::with_capacity(items.len()),
-            first: Vec::with_capacity(items.len()),
-        };
-        for (i, item) in items.iter().enumerate() {
-            let life = prepared.life(i as u32);
-            let (first, last) = (life[0].first, life[life.len() - 1].last);
-            let at_peak = life.iter().any(|r| r.first <= peak && peak <= r.last);
-            let most = life
-                .iter()
-                .map(|r| greatest.within(r.first as usize, r.last as usize));
-            profile.size.push(item.size);
-            profile
-                .length
-                .push(life.iter().map(|r| r.last - r.first + 1).sum());
-            profile.load.push(most.max().unwrap_or(0));
-            profile
-                .reach
-                .push(at_peak.then(|| (peak - first, last - peak)));
-            profile.first.push(first);
+        let mut load = Vec::with_capacity(items.len());
+        for item in 0..items.len() {
+            if item % POLL == 0 {
+                meter.poll()?;
+            }
+            let runs = prepared.life(item as u32).iter();
+            let most = runs.map(|run| greatest.within(run.first as usize, run.last as usize));
+            load.push(most.max().unwrap_or(0));
         }
-        profile
+        Ok(Profile {
+            load,
+            peak: greatest.first_greatest() as u32,
+            prepared,
+        })
     }
 
+    /// How many items there are.
     pub(super) fn items(&self) -> u32 {
-        self.size.len() as u32
+        self.load.len() as u32
+    }
+
+    /// The bytes of an item.
+    pub(super) fn size(&self, item: u32) -> u64 {
+        self.prepared.problem.items[item as usize].size
+    }
+
+    /// How many points an item covers.
+    pub(super) fn length(&self, item: u32) -> u64 {
+        let runs = self.prepared.life(item).iter();
+        runs.map(|run| u64::from(run.last - run.first) + 1).sum()
+    }
+
+    /// The greatest load over the life of an item, in bytes.
+    pub(super) fn load(&self, item: u32) -> u64 {
+        self.load[item as usize]
+    }
+
+    /// The first point of an item.
+    pub(super) fn first(&self, item: u32) -> u64 {
+        self.prepared.life(item)[0].first.into()
+    }
+
+    /// How many points the hull of an item reaches to the left and to the right of the peak, if it
+    /// is live there.
+    pub(super) fn reach(&self, item: u32) -> Option<(u32, u32)> {
+        let life = self.prepared.life(item);
+        let at_peak = |run: &Run| run.first <= self.peak && self.peak <= run.last;
+        let (first, last) = (life[0].first, life[life.len() - 1].last);
+        let live = life.iter().any(at_peak);
+        live.then(|| (self.peak - first, last - self.peak))
     }
 }
 
@@ -118,6 +142,7 @@ impl Greatest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Control;
     use crate::place::{Problem, testing};
 
     #[test]
@@ -145,10 +170,14 @@ mod tests {
         testing::add_item(&mut problem, 8, &[(0, 4)]);
         testing::add_item(&mut problem, 4, &[(3, 9)]);
         testing::add_item(&mut problem, 2, &[(6, 7), (12, 13)]);
-        let profile = Profile::new(&Prepared::new(&problem));
-        assert_eq!(profile.load, [12, 12, 6]);
+        let prepared = Prepared::new(&problem);
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
+        let profile = Profile::new(&prepared, &mut meter).expect("nothing stops it");
+        assert_eq!([0, 1, 2].map(|item| profile.load(item)), [12, 12, 6]);
         // The points: {0, 1}, {1, 2}, {2}.
-        assert_eq!(profile.reach, [Some((0, 0)), Some((0, 1)), None]);
-        assert_eq!(profile.length, [1, 2, 2]);
+        let reach = [0, 1, 2].map(|item| profile.reach(item));
+        assert_eq!(reach, [Some((0, 0)), Some((0, 1)), None]);
+        assert_eq!([0, 1, 2].map(|item| profile.length(item)), [1, 2, 2]);
     }
 }

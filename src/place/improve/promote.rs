@@ -16,13 +16,13 @@
 
 use crate::place::Placement;
 use crate::place::exact::Random;
+use crate::place::first_fit::{Others, Pass, first_fit};
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
 use crate::sorting::CompactSort as _;
 
-use super::neighbours::Neighbours;
+use super::neighbours::{Neighbours, VISITS_PER_STEP};
 use super::orders::StackOrder;
-use super::pass::{Pass, pass};
 
 /// An order under repair.
 pub(super) struct Promotion {
@@ -65,12 +65,13 @@ impl Promotion {
     pub(super) fn round(
         &mut self,
         prepared: &Prepared<'_>,
-        neighbours: &mut Neighbours,
+        neighbours: &Neighbours,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Round, Stop> {
         let count = self.order.items.len();
         let patience = (count / 8).max(64);
-        let pass = pass(prepared, &self.order.items, self.cap, patience, meter)?;
+        let order = &self.order.items;
+        let pass = first_fit(prepared, order, Others::Anywhere, self.cap, patience, meter)?;
         if pass.failed.is_empty() {
             return Ok(Round::Placed(pass.placement().expect("nothing has failed")));
         }
@@ -83,11 +84,17 @@ impl Promotion {
                 return Ok(Round::Stuck);
             }
         }
-        self.repair(prepared, neighbours, &pass);
+        self.repair(prepared, neighbours, &pass, meter)?;
         Ok(Round::Failed)
     }
 
-    fn repair(&mut self, prepared: &Prepared<'_>, neighbours: &mut Neighbours, pass: &Pass<'_>) {
+    fn repair(
+        &mut self,
+        prepared: &Prepared<'_>,
+        neighbours: &Neighbours,
+        pass: &Pass<'_>,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<(), Stop> {
         let mut rank_of = vec![0_u32; self.order.items.len()];
         for (rank, &item) in self.order.items.iter().enumerate() {
             rank_of[item as usize] = rank as u32;
@@ -104,7 +111,8 @@ impl Promotion {
                 moves.push((0, item)); // The stack itself does not fit: alignment, pins.
                 continue;
             }
-            let fits_at = self.rank_with_room(prepared, neighbours, pass, &rank_of, rank);
+            let (fits_at, visits) = self.rank_with_room(prepared, neighbours, pass, &rank_of, rank);
+            meter.charge(visits / VISITS_PER_STEP)?;
             let mut to = fits_at.unwrap_or(stack).max(stack);
             if stack > 0 && (fits_at.is_none() || failures.is_multiple_of(4)) && repairs < 8 {
                 repairs += 1;
@@ -138,22 +146,23 @@ impl Promotion {
         }
         items.extend(moves.map(|(_, item)| item));
         self.order.items = items;
+        Ok(())
     }
 
     /// The last rank at which the item would have found room in this pass; `None` if it would not
-    /// even have right after the stack.
+    /// even have right after the stack. And how many neighbours it took to know.
     fn rank_with_room(
         &self,
         prepared: &Prepared<'_>,
-        neighbours: &mut Neighbours,
+        neighbours: &Neighbours,
         pass: &Pass<'_>,
         rank_of: &[u32],
         rank: usize,
-    ) -> Option<usize> {
+    ) -> (Option<usize>, u64) {
         let item = self.order.items[rank];
         let items = &prepared.problem.items;
         let mut taken: Vec<(u64, u64, u32)> = Vec::new();
-        neighbours.visit(prepared, item, |other| {
+        let visits = neighbours.visit(prepared, item, |other| {
             let Some(of) = items.get(other as usize) else {
                 let pin = prepared.problem.pins[other as usize - items.len()];
                 taken.push((pin.start, pin.end, 0));
@@ -183,7 +192,7 @@ impl Promotion {
         // Room only shrinks with the rank.
         let (mut yes, mut no) = (self.order.stack, rank);
         if !room_at(yes) {
-            return None;
+            return (None, visits);
         }
         while no - yes > 1 {
             let middle = yes + (no - yes) / 2;
@@ -193,6 +202,6 @@ impl Promotion {
                 no = middle;
             }
         }
-        Some(yes)
+        (Some(yes), visits)
     }
 }

@@ -25,7 +25,8 @@ pub(super) fn open(
         .iter()
         .map(|&member| overlap(prepared.life(member), life))
         .collect();
-    let wanted = size(item) + size(item) / 4 * random.below(failures as u64 + 1);
+    let more = (size(item) / 4).saturating_mul(random.below(failures as u64 + 1));
+    let wanted = size(item).saturating_add(more);
     let Some((from, to)) = cheapest_run(stack, &alive, size, wanted, random) else {
         return;
     };
@@ -55,7 +56,9 @@ fn cheapest_run(
     wanted: u64,
     random: &mut Random,
 ) -> Option<(usize, usize)> {
-    let mut best: Option<(u64, usize, usize)> = None;
+    let size = |member| u128::from(size(member)); // Sums may be wider than a size.
+    let wanted = u128::from(wanted);
+    let mut best: Option<(u128, usize, usize)> = None;
     let mut ties = 0;
     let (mut from, mut dead_bytes, mut live_bytes) = (0, 0, 0);
     for to in 0..stack.len() {
@@ -76,7 +79,7 @@ fn cheapest_run(
         if dead_bytes < wanted {
             continue;
         }
-        let least = best.map_or(u64::MAX, |(least, ..)| least);
+        let least = best.map_or(u128::MAX, |(least, ..)| least);
         if live_bytes < least {
             ties = 0;
         } else if live_bytes == least {

@@ -1,0 +1,177 @@
+//! Sorting many items by a few numbers each.
+//!
+//! A sort spends its time waiting for what it compares. So the leading bits of an item's numbers,
+//! as many as there are to tell, and its position go into one word, and words are sorted; only
+//! runs of items that are still alike are sorted by the numbers themselves.
+
+/// The numbers of an item, the greater ones first.
+pub(crate) type Key = [u64; 4];
+
+/// Whether a sort is to be given up, as its caller says when asked.
+pub(crate) type Stop<'s> = dyn FnMut() -> bool + 's;
+
+/// Items between two questions whether to stop.
+const POLL: usize = 1 << 15;
+
+/// Sorts items, which ascend, by descending keys; equal ones stay ascending. Once `stop` says so,
+/// leaves them in any order. // S4
+pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop: &mut Stop<'_>) {
+    let Some(position_bits) = items.len().checked_next_power_of_two().map(usize::ilog2) else {
+        return;
+    };
+    // Low bits in which no two numbers differ say nothing: there all are like the first.
+    let first = items.first().map_or([0; 4], |&item| key(item));
+    let (mut least, mut most, mut differ) = (first, first, [0; 4]);
+    for some in items.chunks(POLL) {
+        if stop() {
+            return;
+        }
+        for &item in some {
+            for (i, &number) in key(item).iter().enumerate() {
+                (least[i], most[i]) = (least[i].min(number), most[i].max(number));
+                differ[i] |= number ^ first[i];
+            }
+        }
+    }
+    let unit = differ.map(|bits| bits.trailing_zeros() % 64);
+    let width: [u32; 4] =
+        std::array::from_fn(|i| 64 - (most[i].wrapping_sub(least[i]) >> unit[i]).leading_zeros());
+    let key_bits = 64 - position_bits;
+    let prefix = |item: u32| {
+        let (mut prefix, mut left) = (0_u64, key_bits);
+        for (i, &number) in key(item).iter().enumerate() {
+            let taken = width[i].min(left);
+            let number = (number - least[i]) >> unit[i];
+            // A shift by all 64 bits leaves nothing.
+            let high = number.checked_shr(width[i] - taken).unwrap_or(0);
+            prefix = prefix.checked_shl(taken).unwrap_or(0) | high;
+            left -= taken;
+        }
+        prefix
+    };
+    let exact = width.iter().sum::<u32>() <= key_bits;
+    let mut words: Vec<u64> = Vec::with_capacity(items.len());
+    for some in items.chunks(POLL) {
+        if stop() {
+            return;
+        }
+        words.extend((words.len() as u64..).zip(some).map(|(position, &item)| {
+            let turned = !prefix(item) & (u64::MAX >> position_bits);
+            turned.checked_shl(position_bits).unwrap_or(0) | position
+        }));
+    }
+    sort_words(&mut words, stop);
+    if stop() {
+        return;
+    }
+    let position = |word: u64| (word & ((1 << position_bits) - 1)) as usize;
+    let sorted: Vec<u32> = words.iter().map(|&word| items[position(word)]).collect();
+    items.copy_from_slice(&sorted);
+    if exact {
+        return;
+    }
+    let mut rest = items;
+    for alike in words.chunk_by(|a, b| a >> position_bits == b >> position_bits) {
+        let (run, others) = rest.split_at_mut(alike.len());
+        if run.len() > 1 {
+            if stop() {
+                return;
+            }
+            run.sort_by_key(|&item| (std::cmp::Reverse(key(item)), item));
+        }
+        rest = others;
+    }
+}
+
+/// Stretches into which many words are divided before they are sorted.
+const STRETCHES: usize = 1 << 10;
+
+/// Sorts words. Once `stop` says so, leaves them in any order.
+pub(crate) fn sort_words(words: &mut Vec<u64>, stop: &mut Stop<'_>) {
+    let (Some(&least), Some(&most)) = (words.iter().min(), words.iter().max()) else {
+        return;
+    };
+    if words.len() <= POLL {
+        words.sort_unstable();
+        return;
+    }
+    // One pass sends each to its stretch, which is then sorted by itself, in the cache.
+    let bits = 64 - (most - least).leading_zeros();
+    let shift = bits.saturating_sub(STRETCHES.ilog2());
+    let stretch = |word: u64| ((word - least) >> shift) as usize;
+    let mut ends = [0; STRETCHES + 1];
+    for &word in &*words {
+        ends[stretch(word) + 1] += 1;
+    }
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    if stop() {
+        return;
+    }
+    let mut sorted = vec![0; words.len()];
+    for some in words.chunks(POLL) {
+        if stop() {
+            return;
+        }
+        for &word in some {
+            let at = &mut ends[stretch(word)];
+            sorted[*at] = word;
+            *at += 1;
+        }
+    }
+    let mut from = 0;
+    for &end in &ends[..STRETCHES] {
+        if end - from > 1 {
+            if stop() {
+                return;
+            }
+            sorted[from..end].sort_unstable();
+        }
+        from = end;
+    }
+    *words = sorted;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cmp::Reverse;
+
+    #[test]
+    fn items_go_by_their_keys_whatever_the_widths() {
+        arbtest::arbtest(|u| {
+            let shifts: [u32; 4] = std::array::from_fn(|_| u.int_in_range(0..=62).unwrap_or(0));
+            let most = *u.choose(&[1, 3, 300])?;
+            let mut keys: Vec<Key> = Vec::new();
+            for _ in 0..u.int_in_range(0..=40)? {
+                let mut key = [0; 4];
+                for (number, shift) in key.iter_mut().zip(shifts) {
+                    *number = match u.int_in_range(0..=20)? {
+                        0 => u64::MAX,
+                        _ => u.int_in_range(0..=most)? << shift,
+                    };
+                }
+                keys.push(key);
+            }
+            let mut items: Vec<u32> = (0..keys.len() as u32).filter(|i| i % 5 != 3).collect();
+            let mut want = items.clone();
+            want.sort_by_key(|&i| (Reverse(keys[i as usize]), i));
+            sort_descending(&mut items, &|i| keys[i as usize], &mut || false);
+            assert_eq!(items, want, "{keys:?}");
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn many_words_are_sorted_as_few_are() {
+        for (spread, shift) in [(1, 0), (3, 5), (1_000_003, 0), (u64::MAX, 1), (1 << 40, 23)] {
+            let word = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % spread) << shift;
+            let mut words: Vec<u64> = (0..100_000).map(word).collect();
+            let mut want = words.clone();
+            want.sort_unstable();
+            sort_words(&mut words, &mut || false);
+            assert!(words == want, "{spread} {shift}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Whether any two boxes overlap: a wall built from the bottom.
+//!
+//! Boxes are laid by ascending start address over the instants of their lives. Each must find the
+//! wall no higher than its own start, over its whole life, and then it is the top of the wall
+//! there. If one finds it higher, the box that it meets began below and reaches above: those two
+//! overlap. If none does, no two do.
+//!
+//! The height of the wall is kept by instant, and by 64 instants, and by 64 of those, and so on: a
+//! life covers at most 126 entries of a level, those that it covers whole, and only then goes up
+//! one level. So a box costs `O(log n)` with a factor of 64 over a base of 64, and a short one
+//! reads a few neighbouring numbers.
+//!
+//! # Invariant
+//!
+//! * **height**: the wall over an instant is as high as the greatest `whole` among the entries
+//!   above it; `inside` is the greatest of those below an entry.
+
+use super::instants::Instants;
+use super::sweep::Rect;
+
+/// Boxes whose data are fetched together.
+const TOGETHER: usize = 16;
+
+/// Entries below one entry of the next level.
+const FAN_OUT: usize = 64;
+
+struct Level {
+    /// By entry: the height of boxes that cover all of it.
+    whole: Vec<u64>,
+    /// By entry: the greatest height of what covers a part of it only.
+    inside: Vec<u64>,
+}
+
+struct Wall(Vec<Level>);
+
+impl Wall {
+    fn new(instants: usize) -> Wall {
+        let mut levels = Vec::new();
+        let mut entries = instants;
+        loop {
+            levels.push(Level {
+                whole: vec![0; entries],
+                // Nothing is below an instant.
+                inside: vec![0; if levels.is_empty() { 0 } else { entries }],
+            });
+            if entries <= FAN_OUT {
+                return Wall(levels);
+            }
+            entries = entries.div_ceil(FAN_OUT);
+        }
+    }
+
+    /// The greatest height over the instants `from..to`.
+    fn height(&self, (from, to): (usize, usize)) -> u64 {
+        let (mut height, mut first, mut last) = (0, from, to - 1);
+        cover(self.0.len(), (from, to), |depth, covered| {
+            let Level { whole, inside } = &self.0[depth];
+            for (a, b) in covered {
+                let of = |list: &[u64]| list.iter().fold(0, |height, &h| h.max(height));
+                height = height.max(of(&whole[a..b]));
+                if depth > 0 {
+                    height = height.max(of(&inside[a..b]));
+                }
+            }
+            if depth > 0 {
+                (first, last) = (first / FAN_OUT, last / FAN_OUT);
+                height = height.max(whole[first]).max(whole[last]);
+            }
+        });
+        height
+    }
+
+    /// Raises the wall over `from..to` to `height`, which is above it everywhere.
+    fn raise(&mut self, (from, to): (usize, usize), height: u64) {
+        let (mut first, mut last) = (from, to - 1);
+        cover(self.0.len(), (from, to), |depth, covered| {
+            let level = &mut self.0[depth];
+            for (a, b) in covered {
+                level.whole[a..b].fill(height);
+            }
+            if depth > 0 {
+                (first, last) = (first / FAN_OUT, last / FAN_OUT);
+                for end in [first, last] {
+                    level.inside[end] = level.inside[end].max(height);
+                }
+            }
+        });
+    }
+}
+
+/// Tells, for each of so many levels, the entries that `from..to` covers whole, as two ranges.
+fn cover(
+    levels: usize,
+    (from, to): (usize, usize),
+    mut tell: impl FnMut(usize, [(usize, usize); 2]),
+) {
+    let (mut a, mut b) = (from, to);
+    for level in 0..levels {
+        let (up_a, up_b) = (a.div_ceil(FAN_OUT), b / FAN_OUT);
+        if a >= b {
+            tell(level, [(0, 0); 2]);
+        } else if up_a > up_b || level + 1 == levels {
+            tell(level, [(a, b), (0, 0)]);
+            (a, b) = (0, 0);
+        } else {
+            tell(level, [(a, up_a * FAN_OUT), (up_b * FAN_OUT, b)]);
+            (a, b) = (up_a, up_b);
+        }
+    }
+}
+
+/// Whether any two boxes share an instant and a byte, of whatever owners.
+pub(super) fn any_overlap(boxes: &[Rect]) -> bool {
+    let is_box = |b: &&Rect| b.start < b.end && b.first <= b.last;
+    let lives = boxes.iter().filter(is_box).map(|b| (b.first, b.last));
+    let instants = Instants::of(lives);
+    let mut wall = Wall::new(instants.len());
+    for some in by_start(boxes).chunks(TOGETHER) {
+        // First what the boxes of a group read, so that the processor waits for all at once.
+        let mut read = 0;
+        for &i in some {
+            let next = &boxes[i as usize];
+            if is_box(&next) {
+                let (first, past) = instants.span((next.first, next.last));
+                read ^= wall.0[0].whole[first] ^ wall.0[0].whole[past - 1];
+            }
+        }
+        std::hint::black_box(read);
+        for &i in some {
+            let next = &boxes[i as usize];
+            if !is_box(&next) {
+                continue;
+            }
+            let span = instants.span((next.first, next.last));
+            if wall.height(span) > next.start {
+                return true;
+            }
+            wall.raise(span, next.end);
+        }
+    }
+    false
+}
+
+/// The boxes by ascending start.
+fn by_start(boxes: &[Rect]) -> Vec<u32> {
+    let all = boxes.iter().fold(0, |all, b| all | b.start);
+    let unit = all.trailing_zeros() % 64;
+    if all >> unit > u64::from(u32::MAX) {
+        let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
+        order.sort_unstable_by_key(|&i| boxes[i as usize].start);
+        return order;
+    }
+    // Start and number in one word: the sort reads nothing else.
+    let keys = (0..).zip(boxes).map(|(i, b)| (b.start >> unit) << 32 | i);
+    let mut keys: Vec<u64> = keys.collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|key| key as u32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overlap_is_seen_iff_two_boxes_have_one() {
+        arbtest::arbtest(|u| {
+            let (scale, times) = *u.choose(&[(1, 9), (1, 200), (4, 9_000), (1 << 40, 9)])?;
+            let mut boxes = Vec::new();
+            for owner in 0..u.int_in_range(0..=14)? {
+                let first = u.int_in_range(0..=times)?;
+                let start = u.int_in_range(0..=40)? * scale;
+                boxes.push(Rect {
+                    first,
+                    last: first + u.int_in_range(0..=times / 2)?,
+                    start,
+                    end: start + u.int_in_range(0..=4)? * scale,
+                    owner,
+                });
+            }
+            let meet = |a: &Rect, b: &Rect| {
+                a.first.max(b.first) <= a.last.min(b.last)
+                    && a.start.max(b.start) < a.end.min(b.end)
+            };
+            let naive = (0..boxes.len()).any(|i| (0..i).any(|j| meet(&boxes[i], &boxes[j])));
+            assert_eq!(any_overlap(&boxes), naive, "{boxes:?}");
+            Ok(())
+        });
+    }
+}
