@@ -1153,6 +1153,25 @@ typedef struct dram_hbm_usage {
 } dram_hbm_usage;
 
 /**
+ * What to verify. Zero is geometry alone, which costs about as much as reading the plan.
+ */
+typedef struct dram_verify_options {
+  /**
+   * `sizeof(dram_verify_options)`.
+   */
+  size_t struct_size;
+  /**
+   * 1: also run the program by location and by address, compare every value, and ask what orders
+   * every two accesses to common bytes. The plan's dependences count, if it carries any.
+   */
+  uint32_t deep;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+} dram_verify_options;
+
+/**
  * What a module is. Text is borrowed until its program is freed.
  */
 typedef struct dram_module_info {
@@ -2353,6 +2372,21 @@ typedef struct dram_api {
    * `dram_interval_tree_free`.
    */
   dram_status (*interval_tree_free)(struct dram_interval_tree *tree);
+  /**
+   * `dram_program_verify_with`.
+   */
+  dram_status (*program_verify_with)(const struct dram_program *program,
+                                     const struct dram_plan *plan,
+                                     const struct dram_verify_options *options,
+                                     struct dram_report **report_out,
+                                     struct dram_error **error);
+  /**
+   * `dram_report_note`.
+   */
+  dram_status (*report_note)(const struct dram_report *report,
+                             uint32_t position,
+                             struct dram_str *note_out,
+                             struct dram_error **error);
 } dram_api;
 
 #ifdef __cplusplus
@@ -2577,6 +2611,18 @@ dram_status dram_program_verify(const struct dram_program *program,
                                 const struct dram_plan *plan,
                                 struct dram_report **report_out,
                                 struct dram_error **error);
+
+/**
+ * As `dram_program_verify`, with a choice of what to verify; `options` may be null.
+ *
+ * A race of the program itself and what could not be covered are notes of the report, not
+ * violations: see `dram_report_note`.
+ */
+dram_status dram_program_verify_with(const struct dram_program *program,
+                                     const struct dram_plan *plan,
+                                     const struct dram_verify_options *options,
+                                     struct dram_report **report_out,
+                                     struct dram_error **error);
 
 /**
  * What a module is.
@@ -2970,6 +3016,15 @@ dram_status dram_report_location(const struct dram_report *report,
                                  uint32_t position,
                                  struct dram_str *name_out,
                                  struct dram_error **error);
+
+/**
+ * Note number `position` of a report: races of the program itself, and what verification could not
+ * cover. Borrowed until the report is freed. Past the last one `DRAM_STATUS_OUT_OF_RANGE`.
+ */
+dram_status dram_report_note(const struct dram_report *report,
+                             uint32_t position,
+                             struct dram_str *note_out,
+                             struct dram_error **error);
 
 /**
  * Frees a report; null is fine. The text borrowed from it goes with it.
