@@ -9,16 +9,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::accesses::bindings;
-use super::super::as_placed;
 use super::super::findings::Findings;
 use super::super::scope::Scope;
+use super::apart::Apart;
 use super::batch::{Batch, Does, FENCE, Instance, Piece, Role, Touch, Value, Want};
-use super::clocks::{Clocks, Conflict};
+use super::clocks::Clocks;
 use super::edges::Edges;
 use super::places::{NOWHERE, Place, Places};
 use super::ranges::Ranges;
 use super::trace::{Step, What};
-use super::world::{Mismatch, Order, Waits, World};
+use super::world::{Order, Waits, World};
 use crate::ir::{FlatIndex, Function, MemLocId, Usage};
 use crate::options::Options;
 
@@ -27,11 +27,11 @@ const ENOUGH: usize = 1 << 12;
 
 /// Who wrote a value.
 #[derive(Clone, Copy, Debug)]
-struct Writer {
+pub(super) struct Writer {
     /// `None`: the host.
-    index: Option<u32>,
-    scope: u32,
-    root: u32,
+    pub(super) index: Option<u32>,
+    pub(super) scope: u32,
+    pub(super) root: u32,
 }
 
 /// One core's part of a run.
@@ -49,26 +49,28 @@ struct Core {
 
 /// What all runs have in common.
 pub(super) struct Machine<'a> {
-    scopes: &'a [Scope<'a>],
+    pub(super) scopes: &'a [Scope<'a>],
     pub places: Places,
-    edges: Option<Edges>,
-    options: &'a Options,
+    pub(super) edges: Option<Edges>,
+    pub(super) options: &'a Options,
     /// By core number: its engines, ascending.
-    engines: Vec<Vec<u32>>,
+    pub(super) engines: Vec<Vec<u32>>,
     /// By storage.
-    location: Vec<Ranges<Value>>,
-    written: BTreeSet<u32>,
-    writers: Vec<Writer>,
+    pub(super) location: Vec<Ranges<Value>>,
+    pub(super) written: BTreeSet<u32>,
+    pub(super) writers: Vec<Writer>,
     /// By scope: how many values there were when it was last entered.
-    entered: Vec<u32>,
+    pub(super) entered: Vec<u32>,
     /// By shared storage: which core has written each byte since the last barrier.
-    marks: BTreeMap<u32, Ranges<u32>>,
-    said: BTreeSet<(&'static str, u32, u32, u32)>,
+    pub(super) marks: BTreeMap<u32, Ranges<u32>>,
+    pub(super) said: BTreeSet<(&'static str, u32, u32, u32)>,
     pub findings: Findings,
     /// Races of the program. // D3
     pub warnings: Findings,
     pub executed: u64,
     pub touched: u64,
+    /// What was touched of the shared memory, and when, if functions are held against each other.
+    pub apart: Option<Apart>,
 }
 
 /// Of a mark: several cores have written the byte.
@@ -106,6 +108,7 @@ impl<'a> Machine<'a> {
             warnings: Findings::default(),
             executed: 0,
             touched: 0,
+            apart: None,
         }
     }
 
@@ -160,6 +163,11 @@ impl<'a> Machine<'a> {
                 self.locate(core.number, batch);
             }
             self.settle();
+            if let Some(apart) = &mut self.apart {
+                for (core, batch) in cores.iter().zip(&batches) {
+                    apart.note(core.number, batch);
+                }
+            }
             for world in &mut worlds {
                 world.run(&batches, |mismatch| self.mismatch(mismatch));
             }
@@ -516,186 +524,5 @@ impl<'a> Machine<'a> {
                 }
             });
         }
-    }
-
-    /// No def of an instruction lies on what the instruction also reads or writes, but for bytes of
-    /// the root itself and eligible pairs. // L2, L8
-    fn operands(&mut self, instance: &Instance, touches: &[Touch]) {
-        let mut writes: Vec<&Touch> = (touches.iter())
-            .filter(|t| t.writes() && t.area != NOWHERE)
-            .collect();
-        if writes.is_empty() {
-            return;
-        }
-        writes.sort_unstable_by_key(|t| (t.area, t.address));
-        // The greatest end up to here.
-        let mut reach: Vec<(u32, u64)> = Vec::with_capacity(writes.len());
-        for write in &writes {
-            let end = (write.area, write.end());
-            reach.push(reach.last().map_or(end, |&r| r.max(end)));
-        }
-        for touch in touches.iter().filter(|t| t.area != NOWHERE) {
-            let below = writes.partition_point(|w| (w.area, w.address) < (touch.area, touch.end()));
-            for at in (0..below).rev() {
-                if reach[at] <= (touch.area, touch.address) {
-                    break;
-                }
-                let write = writes[at];
-                let apart = write.area != touch.area || write.end() <= touch.address;
-                if apart || write.storage == touch.storage || self.in_place(instance, touch, write)
-                {
-                    continue;
-                }
-                let kind = match touch.does {
-                    Does::Read => "overwritten_operand",
-                    _ => "colliding_defs",
-                };
-                let (a, b) = (touch.root.min(write.root), touch.root.max(write.root));
-                if !self.said.insert((kind, instance.scope, instance.index, a)) {
-                    continue;
-                }
-                let scope = &self.scopes[instance.scope as usize];
-                self.findings.add(kind, scope.at(), || {
-                    let names = vec![scope.label(MemLocId(a)), scope.label(MemLocId(b))];
-                    let does = match touch.does {
-                        Does::Read => "reads",
-                        _ => "writes",
-                    };
-                    let sentence = format!(
-                        "instruction {} {does} [{}, {}) and writes [{}, {}), and may do so first",
-                        instance.index,
-                        touch.address,
-                        touch.end(),
-                        write.address,
-                        write.end()
-                    );
-                    (names, sentence)
-                });
-            }
-        }
-    }
-
-    /// Whether a def may lie where the instruction reads. // L8
-    fn in_place(&self, instance: &Instance, used: &Touch, def: &Touch) -> bool {
-        let scope = &self.scopes[instance.scope as usize];
-        let (u, d) = (MemLocId(used.root), MemLocId(def.root));
-        let pairs = &scope.lives.handovers;
-        let first = pairs.partition_point(|h| h.index < instance.index);
-        let here = pairs[first..]
-            .iter()
-            .take_while(|h| h.index == instance.index);
-        let bytes = |id: MemLocId| as_placed(scope.loc(id).bytes, self.options);
-        let formal = |id: MemLocId| self.places.is_formal(instance.scope, id);
-        used.does == Does::Read
-            && here.into_iter().any(|h| (h.used, h.def) == (u, d))
-            && used.base() == def.base()
-            && bytes(d) <= bytes(u)
-            && scope.loc(u).pin().is_none()
-            && !formal(u)
-            && !formal(d)
-    }
-
-    // ---- what is wrong ----
-
-    fn writer(&self, value: Value) -> String {
-        let Writer { index, scope, root } = self.writers[value.token as usize];
-        let site = self.scopes[scope as usize].site(MemLocId(root));
-        match index {
-            Some(index) => format!("what instruction {index} has written to {site}"),
-            None => format!("what the host has put into {site}"),
-        }
-    }
-
-    fn mismatch(&mut self, mismatch: &Mismatch<'_>) {
-        let Mismatch {
-            instance,
-            touch,
-            piece,
-            at,
-            found,
-        } = *mismatch;
-        let exit = instance.role == Role::Exit;
-        let kind = if exit { "lost_value" } else { "wrong_value" };
-        let site = match exit {
-            true => self.places.storages[touch.storage as usize].site,
-            false => (instance.scope, MemLocId(touch.root)),
-        };
-        let index = if exit { site.0 } else { instance.index };
-        if !self.said.insert((kind, instance.scope, index, site.1.0)) {
-            return;
-        }
-        let scope = &self.scopes[instance.scope as usize];
-        let own = &self.scopes[site.0 as usize];
-        let found = found.map_or("bytes that nothing has written".to_owned(), |found| {
-            self.writer(found)
-        });
-        let want = match piece.want {
-            Want::Value(value) => self.writer(value),
-            Want::Before(_) => "what was there when the function was entered".to_owned(),
-        };
-        let name = match site.0 == instance.scope {
-            true => own.label(site.1),
-            false => own.site(site.1),
-        };
-        let does = match exit {
-            true => format!("when the function is left, byte {at} holds"),
-            false => format!("instruction {} reads at byte {at}", instance.index),
-        };
-        self.findings.add(kind, scope.at(), || {
-            (vec![name], format!("{does} {found}, not {want}"))
-        });
-    }
-
-    fn conflict(&mut self, conflict: &Conflict) {
-        let Conflict { first, second, .. } = *conflict;
-        let one_core = first.core == second.core;
-        let one_storage = first.storage == second.storage;
-        let kind = match (one_core, one_storage) {
-            (true, _) => "unordered",
-            (false, true) => "race",
-            (false, false) => "cores_collide",
-        };
-        let key = (first.scope.min(second.scope), first.scope.max(second.scope));
-        let pair = match one_core {
-            true => (kind, first.scope, first.index, second.index),
-            false => (kind, key.0, key.1, first.storage.min(second.storage)),
-        };
-        if !self.said.insert(pair) {
-            return;
-        }
-        let sites = [
-            (first, conflict.first_writes),
-            (second, conflict.second_writes),
-        ];
-        let name = |(stamp, _): &(super::clocks::Stamp, bool)| {
-            let scope = &self.scopes[stamp.scope as usize];
-            match one_core && first.scope == second.scope {
-                true => scope.label(MemLocId(stamp.root)),
-                false => scope.site(MemLocId(stamp.root)),
-            }
-        };
-        let does = |(stamp, writes): &(super::clocks::Stamp, bool)| {
-            let verb = if *writes { "writes" } else { "reads" };
-            format!("instruction {} {verb}", stamp.index)
-        };
-        let mut names: Vec<String> = sites.iter().map(name).collect();
-        names.dedup();
-        let why = match one_core {
-            true => "no dependence, engine or fence orders them",
-            false => "no barrier orders them",
-        };
-        let sentence = format!(
-            "{} and {} bytes {} to {}; {why}",
-            does(&sites[0]),
-            does(&sites[1]),
-            conflict.start,
-            conflict.end
-        );
-        let at = self.scopes[second.scope as usize].at();
-        let into = match kind {
-            "race" => &mut self.warnings,
-            _ => &mut self.findings,
-        };
-        into.add(kind, at, || (names, sentence));
     }
 }

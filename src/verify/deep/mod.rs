@@ -15,21 +15,27 @@
 //! edges   the plan's dependences
 //! machine one run of some cores: by location, then
 //! world     by address, in several orders                  (on `ranges`)
-//! clocks    and its order
+//!   clocks    and its order
+//!   operands  and the operands of each instruction
+//! apart   functions that run at once, each on its own core
 //! batch   instructions as they run, for all of these
+//! sentences what was found
 //! ```
 //!
 //! Nothing of the size of a location is ever allocated: values lie on byte ranges. Walks are
 //! bounded, and what they could not cover is noted.
 
+mod apart;
 mod batch;
 mod clocks;
 mod edges;
 mod flow;
 mod machine;
+mod operands;
 mod paths;
 mod places;
 mod ranges;
+mod sentences;
 mod trace;
 mod world;
 
@@ -44,6 +50,7 @@ use super::{Violation, findings::At};
 use crate::ir::Program;
 use crate::options::Geometry;
 use crate::plan::Plan;
+use apart::Apart;
 use edges::Edges;
 use machine::Machine;
 use places::Places;
@@ -90,10 +97,17 @@ pub fn verify_deep(program: &Program, plan: &Plan, shared: Option<Predicate<'_>>
         notes: Vec::new(),
         seed: 0,
     };
+    let several = groups.timing.names.len() > 1 && program.modules().len() > 1;
+    if several && !plan.options.separate_functions {
+        explorer.machine.apart = Some(Apart::default());
+    }
     for stretch in 0..groups.timing.names.len() as u32 {
         let party: Vec<u32> = (0..scopes.len() as u32)
             .filter(|&s| groups.timing.stretch(s as usize) == Some(stretch))
             .collect();
+        if let Some(apart) = &mut explorer.machine.apart {
+            apart.stretch = stretch;
+        }
         let meet = |g: &super::groups::Group| {
             g.fate == Fate::Shared && g.life.iter().any(|life| life.0 == stretch)
         };
@@ -103,6 +117,7 @@ pub fn verify_deep(program: &Program, plan: &Plan, shared: Option<Predicate<'_>>
             party.iter().for_each(|&scope| explorer.alone(scope));
         }
     }
+    explorer.machine.compare_functions();
     explorer.note_rest();
     deep.notes = explorer.notes;
     deep.executed = explorer.machine.executed;

@@ -382,8 +382,17 @@ fn values_go_wrong_where_bytes_do() {
 
 /// A walk through everything that one core does, with what each execution touches.
 struct Trace {
-    /// Function, index, engine (`None`: all wait), what is read and written.
-    done: Vec<(u32, u32, Option<u32>, Vec<Range>, Vec<Range>)>,
+    done: Vec<Done>,
+}
+
+/// One execution.
+struct Done {
+    function: u32,
+    index: u32,
+    /// `None`: all engines wait.
+    engine: Option<u32>,
+    reads: Vec<Range>,
+    writes: Vec<Range>,
 }
 
 /// Bytes of a memory or of a storage without an address.
@@ -412,7 +421,13 @@ impl Trace {
             }
             let engine =
                 (step.what == What::Run).then(|| function.instructions()[index.index()].engine);
-            done.push((step.scope, step.index, engine, reads, writes));
+            done.push(Done {
+                function: step.scope,
+                index: step.index,
+                engine,
+                reads,
+                writes,
+            });
             naive.step(step);
         }
         Trace { done }
@@ -423,18 +438,21 @@ impl Trace {
         let n = self.done.len();
         let mut before = vec![vec![false; n]; n];
         for q in 0..n {
-            let (f, j, engine, ..) = &self.done[q];
+            let after = &self.done[q];
             let mut latest = BTreeSet::new();
             for p in (0..q).rev() {
-                let (g, i, other, ..) = &self.done[p];
-                let machine = engine.is_none() || other.is_none() || engine == other;
+                let earlier = &self.done[p];
+                let fence = after.engine.is_none() || earlier.engine.is_none();
+                let machine = fence || after.engine == earlier.engine;
                 // Only the latest execution is waited for.
-                let edge = f == g && waits.contains(&(*f, *i, *j)) && latest.insert(*i);
+                let edge = after.function == earlier.function
+                    && waits.contains(&(after.function, earlier.index, after.index))
+                    && latest.insert(earlier.index);
                 if machine || edge {
+                    let known = before[p].clone();
                     before[q][p] = true;
-                    for r in 0..p {
-                        before[q][r] |= before[p][r];
-                    }
+                    let mine = before[q].iter_mut();
+                    mine.zip(known).for_each(|(mine, known)| *mine |= known);
                 }
             }
         }
@@ -444,8 +462,11 @@ impl Trace {
         };
         (0..n).any(|q| {
             (0..q).any(|p| {
-                let ((.., r, w), (.., s, x)) = (&self.done[p], &self.done[q]);
-                !before[q][p] && (meet(w, s) || meet(w, x) || meet(r, x))
+                let (a, b) = (&self.done[p], &self.done[q]);
+                let shares = meet(&a.writes, &b.reads)
+                    || meet(&a.writes, &b.writes)
+                    || meet(&a.reads, &b.writes);
+                shares && !before[q][p]
             })
         })
     }

@@ -303,3 +303,30 @@ fn loops_with_barriers_go_round_as_often_on_all_cores() {
     let deep = verify_deep(&program, &plan(&program), None);
     assert_eq!(deep.notes, [""; 0]);
 }
+
+#[test]
+fn functions_that_may_run_at_once_keep_their_groups_apart() {
+    let module = |core: u32| {
+        let function = |name: &str| {
+            format!(
+                r#"{{"name":"{name}","memlocs":[{{"name":"s","bytes":4096,"space":"shared"}}],
+                    "instructions":[{{"op":"w","defs":["s"]}},{{"op":"r","uses":["s"]}}]}}"#
+            )
+        };
+        let (f, g) = (function("f"), function("g"));
+        format!(r#"{{"name":"m{core}","core":{core},"functions":[{f},{g}]}}"#)
+    };
+    let text = format!(
+        r#"{{"format":"dramalloc-program","version":1,"name":"two","cores":2,"modules":[{},{}]}}"#,
+        module(0),
+        module(1)
+    );
+    let program = read_program(text.as_bytes()).expect("a valid program");
+    let mut bad = plan(&program);
+    for module in &mut bad.modules {
+        module.functions[1].memlocs[0].address = module.functions[0].memlocs[0].address;
+    }
+    assert!(kinds(&verify_deep(&program, &bad, None)).contains(&"cores_collide"));
+    bad.options.separate_functions = true;
+    assert_eq!(kinds(&verify_deep(&program, &bad, None)), [""; 0]);
+}

@@ -298,7 +298,7 @@ fn whatever_overlaps_or_is_skipped_or_unordered_in_plain_code_goes_wrong() {
 #[test]
 fn most_of_what_is_broken_in_any_code_goes_wrong() {
     for shape in [Shape::single_core(), Shape::many_cores()] {
-        let tallies = break_all(0..800, &shape, &BREAKS, |_, _, _, _, _| {});
+        let tallies = break_all(0..500, &shape, &BREAKS, |_, _, _, _, _| {});
         println!("{tallies:#?}");
         for how in [Break::Onto, Break::Page, Break::Edge] {
             let tally = &tallies[&how];
@@ -308,7 +308,7 @@ fn most_of_what_is_broken_in_any_code_goes_wrong() {
             };
             // What is live by the rules may never be read: dead stores, bytes that nothing has
             // written, slices. What waits may wait on a way that no walk has taken.
-            assert!(caught * 5 >= of * 3 && of > 10, "{how:?} of {tallies:#?}");
+            assert!(caught * 5 >= of * 3 && of > 5, "{how:?} of {tallies:#?}");
         }
     }
 }
