@@ -67,6 +67,9 @@ pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop:
     let position = |word: u64| (word & ((1 << position_bits) - 1)) as usize;
     let sorted: Vec<u32> = words.iter().map(|&word| items[position(word)]).collect();
     items.copy_from_slice(&sorted);
+    if stop() {
+        return;
+    }
     if exact {
         return;
     }

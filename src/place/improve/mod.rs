@@ -313,12 +313,14 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             count,
             self.meter,
         )?;
+        self.meter.poll()?;
         let repairable = !pass.failed.is_empty()
             && pass.failed.len() <= count / 8 + 8
             && Incremental::serves(self.prepared)
             && self.sparse();
         let starts = repairable.then(|| pass.packing.starts().to_vec());
         let cap = self.knowledge.cap(problem);
+        self.meter.poll()?;
         pass.place_failed(items, cap, self.meter)?;
         if let Some(placement) = pass.placement() {
             self.keep(placement);
@@ -400,7 +402,9 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         cap: u64,
         patience: u64,
     ) -> Result<(), Stop> {
+        self.meter.poll()?;
         let repairs = Incremental::new(self.prepared, order, starts, cap, self.turn);
+        self.meter.poll()?;
         let (neighbours, meter) = self.index()?;
         if let Some(starts) = repairs.repair(patience, neighbours, meter)? {
             let placement = of_offsets(self.problem(), starts);

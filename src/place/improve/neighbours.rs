@@ -9,6 +9,9 @@ use crate::place::Run;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
 
+/// Items between two looks at the host's flag and clock.
+const POLL: usize = 1 << 15;
+
 /// Rows that are read in the time of one placement of first fit.
 pub(super) const VISITS_PER_STEP: u64 = 64;
 
@@ -39,8 +42,13 @@ impl Neighbours {
         };
         let all = 0..items + prepared.problem.pins.len();
         let mut starts = [0; u32::BITS as usize + 2];
-        for run in all.clone().flat_map(life) {
-            starts[class(*run) as usize + 1] += 1;
+        for i in all.clone() {
+            if i % POLL == 0 {
+                meter.poll()?;
+            }
+            for &run in life(i) {
+                starts[class(run) as usize + 1] += 1;
+            }
         }
         let mut classes = Vec::new();
         for class in 0..=u32::BITS as usize {
@@ -54,6 +62,9 @@ impl Neighbours {
         let none = Run { first: 0, last: 0 };
         let mut rows = vec![(none, 0); starts[u32::BITS as usize + 1]];
         for i in all {
+            if i % POLL == 0 {
+                meter.poll()?;
+            }
             for &run in life(i) {
                 let at = &mut starts[class(run) as usize];
                 rows[*at] = (run, i as u32);

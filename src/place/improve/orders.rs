@@ -114,6 +114,9 @@ impl BaseRule {
     }
 }
 
+/// Items between two looks at the host's flag and clock.
+const POLL: u32 = 1 << 15;
+
 /// An order whose first `stack` items are those of the peak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StackOrder {
@@ -129,9 +132,11 @@ pub(super) fn order(
     meter: &mut Meter<'_, '_>,
 ) -> Result<StackOrder, Stop> {
     meter.poll()?;
-    let stop: &mut order::Stop<'_> = &mut || meter.poll().is_err();
     let (mut items, mut rest) = (Vec::with_capacity(profile.items() as usize), Vec::new());
     for item in 0..profile.items() {
+        if item % POLL == 0 {
+            meter.poll()?;
+        }
         if stack != StackRule::None && profile.reach(item).is_some() {
             items.push(item);
         } else {
@@ -143,6 +148,7 @@ pub(super) fn order(
         let [part, turn] = stack.key(left, right);
         [part, turn, profile.size(item), 0]
     };
+    let stop: &mut order::Stop<'_> = &mut || meter.poll().is_err();
     sort_descending(&mut items, &in_stack, stop);
     sort_descending(&mut rest, &|item| base.key(profile, item), stop);
     meter.poll()?;
