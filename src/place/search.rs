@@ -280,6 +280,36 @@ mod tests {
     }
 
     #[test]
+    fn fast_is_not_above_first_fit_by_size_or_by_area() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            let fast = solve(&problem, Strategy::Fast, None, &mut Control::default());
+            let life = |i: u32| problem.lives.of(i as usize).iter();
+            let lasts = |i: u32| -> u128 {
+                let points = life(i).map(|s| u128::from(s.last().0 - s.first().0) + 1);
+                points.sum()
+            };
+            let size = |i: u32| u128::from(problem.items[i as usize].size);
+            for by_area in [false, true] {
+                let mut order: Vec<u32> = (0..problem.items.len() as u32).collect();
+                order.sort_by_key(|&i| match by_area {
+                    false => std::cmp::Reverse((size(i), lasts(i))),
+                    true => std::cmp::Reverse((size(i) * lasts(i), size(i))),
+                });
+                let (ceiling, free) = (problem.ceiling, Straddling::Free);
+                let simple = naive::first_fit(&problem, &order, Others::Anywhere, ceiling, &free);
+                let Outcome::Placed(simple) = simple else {
+                    continue;
+                };
+                let fast = fast.as_ref().expect("a simpler method found room");
+                let value = |p: &Placement| (problem.private_bytes(&p.offsets), p.peak);
+                assert!(value(&fast.placement) <= value(&simple), "{problem:?}");
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
     fn a_ceiling_below_the_bound_is_no_room() {
         let mut problem = Problem {
             ceiling: 11,

@@ -56,7 +56,7 @@ const QUICK: usize = 3;
 const FIRST: (StackRule, BaseRule) = (StackRule::Vee, BaseRule::SizeLoad);
 
 /// Orders that reach the bound, or nearly, now and then.
-const PASSES: [(StackRule, BaseRule); 10] = [
+const PASSES: [(StackRule, BaseRule); 14] = [
     (StackRule::Long, BaseRule::SizeLoad),
     (StackRule::None, BaseRule::SizeLoad),
     (StackRule::Left, BaseRule::SizeLoad),
@@ -67,6 +67,10 @@ const PASSES: [(StackRule, BaseRule); 10] = [
     (StackRule::None, BaseRule::Long),
     (StackRule::Shorter, BaseRule::SizeLoad),
     (StackRule::Long, BaseRule::SizeLate),
+    (StackRule::None, BaseRule::SizeLong),
+    (StackRule::Long, BaseRule::SizeLong),
+    (StackRule::Large, BaseRule::SizeLong),
+    (StackRule::None, BaseRule::Area),
 ];
 
 /// Orders that are worth many repairs.

@@ -32,6 +32,8 @@ pub(super) enum StackRule {
     /// By the shorter, or the longer, of the two reaches.
     Shorter,
     Longer,
+    /// Most bytes first.
+    Large,
 }
 
 impl StackRule {
@@ -44,6 +46,7 @@ impl StackRule {
         StackRule::Right,
         StackRule::Shorter,
         StackRule::Longer,
+        StackRule::Large,
     ];
 
     /// The part of the stack that an item at the peak belongs to, and its turn there: the greater
@@ -52,7 +55,7 @@ impl StackRule {
         let (l, r) = (u64::from(left), u64::from(right));
         let short = |reach: u64| u64::from(u32::MAX) - reach;
         match self {
-            StackRule::None => [0, 0],
+            StackRule::None | StackRule::Large => [0, 0], // By the bytes that follow.
             StackRule::Vee if r >= l => [1, l],
             StackRule::Vee => [0, short(r)],
             StackRule::MirroredVee if l >= r => [1, r],
@@ -81,6 +84,10 @@ pub(super) enum BaseRule {
     Long,
     /// Most bytes first; of equals the latest.
     SizeLate,
+    /// Most bytes first; of equals the longest.
+    SizeLong,
+    /// Most bytes times length first.
+    Area,
 }
 
 impl BaseRule {
@@ -92,6 +99,8 @@ impl BaseRule {
         BaseRule::SizeClass,
         BaseRule::Long,
         BaseRule::SizeLate,
+        BaseRule::SizeLong,
+        BaseRule::Area,
     ];
 
     /// The greater goes first.
@@ -110,6 +119,11 @@ impl BaseRule {
             BaseRule::SizeClass => [u64::from(size.ilog2() / 2), length(), size, 0],
             BaseRule::Long => [length(), size, load(), 0],
             BaseRule::SizeLate => [size, profile.first(item), length(), 0],
+            BaseRule::SizeLong => [size, profile.lasts(item), 0, 0],
+            BaseRule::Area => {
+                let area = u128::from(size) * u128::from(profile.lasts(item));
+                [(area >> 64) as u64, area as u64, size, 0]
+            }
         }
     }
 }

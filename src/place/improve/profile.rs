@@ -75,6 +75,12 @@ impl<'a> Profile<'a> {
         runs.map(|run| u64::from(run.last - run.first) + 1).sum()
     }
 
+    /// How many instructions an item is live at, whether or not anything changes there.
+    pub(super) fn lasts(&self, item: u32) -> u64 {
+        let life = self.prepared.problem.lives.of(item as usize).iter();
+        life.map(|s| u64::from(s.last().0 - s.first().0) + 1).sum()
+    }
+
     /// The greatest load over the life of an item, in bytes.
     pub(super) fn load(&self, item: u32) -> u64 {
         self.load[item as usize]
