@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn fast_is_not_above_first_fit_by_size_or_by_area() {
-        arbtest::arbtest(|u| {
+        crate::testing::for_each_seed(0..4_000, |u| {
             let problem = testing::problem(u)?;
             let fast = solve(&problem, Strategy::Fast, None, &mut Control::default());
             let life = |i: u32| problem.lives.of(i as usize).iter();
