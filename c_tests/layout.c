@@ -364,7 +364,7 @@ _Static_assert(sizeof(dram_digest) == 40, "dram_digest");
 AT(dram_digest, core, 0);
 AT(dram_digest, text, 4);
 
-_Static_assert(sizeof(dram_pipeline_options) == 56, "dram_pipeline_options");
+_Static_assert(sizeof(dram_pipeline_options) == 64, "dram_pipeline_options");
 AT(dram_pipeline_options, struct_size, 0);
 AT(dram_pipeline_options, extra_bytes, 8);
 AT(dram_pipeline_options, dram_rotation_size, 16);
@@ -376,6 +376,8 @@ AT(dram_pipeline_options, disable_dram_rotation, 40);
 AT(dram_pipeline_options, disable_hbm_usage_check, 44);
 AT(dram_pipeline_options, verify_each, 48);
 AT(dram_pipeline_options, reserved, 52);
+AT(dram_pipeline_options, verify_deep, 56);
+AT(dram_pipeline_options, reserved_2, 60);
 
 _Static_assert(sizeof(dram_run_info) == 64, "dram_run_info");
 AT(dram_run_info, struct_size, 0);

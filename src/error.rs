@@ -136,7 +136,7 @@ pub enum Fault {
     NoRoom(Box<NoRoom>),
     /// A core needs more memory than it has. // G2
     OverBudget(Box<HbmUsage>),
-    /// What was decided breaks a rule; the verifier's sentence.
+    /// What was decided breaks a rule; the verifier's sentence. Nothing was stored.
     Violation(String),
     /// The capability exists in the contract but not yet in this version.
     Unimplemented(&'static str),

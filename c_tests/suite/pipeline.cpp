@@ -51,6 +51,7 @@ TEST(Pipeline, ARunGivesBothCoresOneAddressAndAPlan) {
   TwoCores two;
   dram::PipelineOptions options;
   options.verify_each = 1;
+  options.verify_deep = 1;
   auto pipeline = dram::Pipeline::create(api(), options);
   std::vector<std::string> phases;
   dram::Control control;

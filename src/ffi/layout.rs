@@ -66,7 +66,7 @@ layout!(dram_live_size, 56, { input_output: 0, weights: 8, private_bytes: 16, sh
 layout!(dram_pressure, 80, { struct_size: 0, live: 8, core: 64, function: 68, instruction: 72, reserved: 76 });
 layout!(dram_sync_info, 64, { struct_size: 0, groups: 8, assigned: 16, digest: 24 });
 layout!(dram_digest, 40, { core: 0, text: 4 });
-layout!(dram_pipeline_options, 56, { struct_size: 0, extra_bytes: 8, dram_rotation_size: 16, cores: 24, post_link: 28, disable_dram_allocation: 32, dram_rotation: 36, disable_dram_rotation: 40, disable_hbm_usage_check: 44, verify_each: 48, reserved: 52 });
+layout!(dram_pipeline_options, 64, { struct_size: 0, extra_bytes: 8, dram_rotation_size: 16, cores: 24, post_link: 28, disable_dram_allocation: 32, dram_rotation: 36, disable_dram_rotation: 40, disable_hbm_usage_check: 44, verify_each: 48, reserved: 52, verify_deep: 56, reserved_2: 60 });
 layout!(dram_run_info, 64, { struct_size: 0, copies_elided: 8, edges_before: 16, edges_after: 24, bytes_spent: 32, moved: 40, edges_removed_per_mib: 48, pass_count: 56, rotated: 60 });
 layout!(dram_pass_info, 40, { struct_size: 0, name: 8, took_ns: 24, verified: 32, note_count: 36 });
 

@@ -123,6 +123,11 @@ pub struct dram_pipeline_options {
     pub verify_each: u32,
     /// Must be 0.
     pub reserved: u32,
+    /// 1: after the last pass the program is run on its plan, to see whether every read finds what
+    /// it should and every two accesses to common bytes are ordered. Else 0.
+    pub verify_deep: u32,
+    /// Must be 0.
+    pub reserved_2: u32,
 }
 
 // SAFETY: integers, without padding (asserted in `layout`).
@@ -211,6 +216,9 @@ fn choices(given: &dram_pipeline_options) -> Result<PipelineOptions> {
     if given.reserved != 0 {
         return Err(Error::invalid("options.reserved", "is not 0"));
     }
+    if given.reserved_2 != 0 {
+        return Err(Error::invalid("options.reserved_2", "is not 0"));
+    }
     Ok(PipelineOptions {
         cores: given.cores,
         post_link: flag("options.post_link", given.post_link)?,
@@ -230,6 +238,7 @@ fn choices(given: &dram_pipeline_options) -> Result<PipelineOptions> {
         )?,
         extra_bytes: given.extra_bytes,
         verify_each: flag("options.verify_each", given.verify_each)?,
+        verify_deep: flag("options.verify_deep", given.verify_deep)?,
     })
 }
 

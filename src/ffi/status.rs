@@ -26,7 +26,9 @@ pub enum dram_status {
     OutOfRange = 11,
     /// Not in this version.
     Unimplemented = 12,
-    /// A mistake of the library. The handles involved are poisoned: they can only be freed.
+    /// A mistake of the library. A panic poisons the handles involved: from then on they give
+    /// `DRAM_STATUS_FAILED_PRECONDITION` and can only be freed. A result that the library's own
+    /// verifier refuses changes nothing, and poisons nothing.
     Internal = 13,
 }
 

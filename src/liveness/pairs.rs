@@ -2,7 +2,7 @@
 
 use super::accesses::Accesses;
 use super::{LivePair, Liveness, LivenessWarning};
-use crate::ir::{FlatIndex, Function, MemLocId};
+use crate::ir::{FlatIndex, Function, Kind, MemLocId};
 
 /// Sorts every listed pair into `pairs` or, with a reason, into `warnings`.
 pub(super) fn judge(function: &Function, accesses: &Accesses, liveness: &mut Liveness) {
@@ -36,7 +36,10 @@ fn objection(
     let (from, to) = (function.memloc(used), function.memloc(def));
     let read = accesses.at(used, index);
     let written = accesses.at(def, index);
+    // A callee writes what is bound to its outputs by reference, before or after it reads. // L7
+    let calls = function.instructions()[index.index()].kind == Kind::Call;
     let objections = [
+        (calls, "a callee may write the def before it reads the use"),
         (from.is_view(), "the use is a view, not a root"),
         (to.is_view(), "the def is a view, not a root"),
         (

@@ -127,6 +127,8 @@ pub struct PipelineOptions {
     pub extra_bytes: u64,
     /// Verify after every pass. // X6
     pub verify_each: bool,
+    /// Run the program on the plan after the last pass. // V2, V3, X6
+    pub verify_deep: bool,
 }
 
 /// The widest rotation window, in GiB. // X4
@@ -144,6 +146,7 @@ impl Default for PipelineOptions {
             disable_hbm_usage_check: false,
             extra_bytes: 0,
             verify_each: false,
+            verify_deep: false,
         }
     }
 }

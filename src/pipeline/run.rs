@@ -16,7 +16,7 @@ use crate::plan::{Dependence, Plan};
 use crate::planner::{Planning, Rotation};
 use crate::report::{self, HbmUsage, Pressure, Verdict};
 use crate::shared::lnc_split;
-use crate::verify::{Violation, verify_shared};
+use crate::verify::{Violation, verify_deep, verify_shared};
 
 /// What a pass did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,11 +86,7 @@ impl Outcome {
             }
         }
         crate::planner::apply(&self.report.plan, program);
-        for (m, functions) in self.elided.into_iter().enumerate() {
-            for (f, copies) in functions.into_iter().enumerate() {
-                program.module_mut(m).function_mut(f).set_elided(copies);
-            }
-        }
+        mark(program, &self.elided);
         self.report
     }
 }
@@ -153,6 +149,10 @@ pub(super) fn run(
     report.plan = planning.assemble();
     report.plan.dependences = Some(edges.named(source));
     report.plan.needs_dependences = false;
+    if let (true, Some(last)) = (choices.verify_deep, report.passes.last_mut()) {
+        let notes = run_deep(source, &elided, &report.plan, control);
+        last.notes.extend(notes.map_err(|e| e.in_pass(last.pass))?);
+    }
     report.copies_elided = elided
         .iter()
         .flatten()
@@ -163,6 +163,33 @@ pub(super) fn run(
         split,
         elided,
     })
+}
+
+/// Runs the program on its plan, the elided copies left out; answers what could not be run. What
+/// has no address has been said by the verifier of the cores. // V2, V3
+fn run_deep(
+    source: &Program,
+    elided: &[Vec<Vec<FlatIndex>>],
+    plan: &Plan,
+    control: &Control<'_>,
+) -> Result<Vec<String>> {
+    let mut program = source.clone();
+    mark(&mut program, elided);
+    let deep = verify_deep(&program, plan, control.shared);
+    let mut wrong = deep.violations;
+    wrong.retain(|v| v.kind != "no_address");
+    refuse(&wrong)?;
+    Ok(deep.notes)
+}
+
+/// Marks copies in a program, by module and function. // X3
+fn mark(program: &mut Program, elided: &[Vec<Vec<FlatIndex>>]) {
+    for (m, functions) in elided.iter().enumerate() {
+        for (f, copies) in functions.iter().enumerate() {
+            let function = program.module_mut(m).function_mut(f);
+            function.set_elided(copies.iter().copied());
+        }
+    }
 }
 
 /// The edges of every function, by module and function.

@@ -7,7 +7,7 @@ use crate::ir::{
 };
 use crate::options::Geometry;
 use crate::testing::{self, Shape};
-use crate::verify::verify;
+use crate::verify::{verify, verify_deep};
 
 fn run(program: &mut Program, choices: &PipelineOptions, options: &Options) -> PipelineReport {
     let pipeline = Pipeline::new(choices).expect("valid choices");
@@ -20,9 +20,10 @@ fn run(program: &mut Program, choices: &PipelineOptions, options: &Options) -> P
 fn random_programs_pass_with_every_pass_verified() {
     let choices = PipelineOptions {
         verify_each: true,
-        dram_rotation: true,
+        verify_deep: true,
         ..PipelineOptions::default()
     };
+    let mut copies = 0;
     for (shape, seeds) in [
         (Shape::single_core(), 0..200),
         (Shape::many_cores(), 0..200),
@@ -32,9 +33,17 @@ fn random_programs_pass_with_every_pass_verified() {
                 geometry: *u.choose(&[Geometry::Split, Geometry::Unified])?,
                 ..Options::default()
             };
+            let choices = PipelineOptions {
+                dram_rotation: u.arbitrary()?,
+                ..choices.clone()
+            };
             let mut program = testing::program(u, &shape)?;
             let report = run(&mut program, &choices, &options);
+            copies += report.copies_elided;
             assert_eq!(verify(&program, &report.plan), [], "{program:#?}");
+            // What waits for what is enough, whatever never runs. // V3
+            let deep = verify_deep(&program, &report.plan, None);
+            assert_eq!(deep.violations, [], "{options:?} {choices:?} {program:#?}");
             for (module, planned) in program.modules().iter().zip(&report.plan.modules) {
                 for (function, planned) in module.functions().iter().zip(&planned.functions) {
                     for (loc, planned) in function.memlocs().iter().zip(&planned.memlocs) {
@@ -47,6 +56,7 @@ fn random_programs_pass_with_every_pass_verified() {
             Ok(())
         });
     }
+    assert!(copies > 10, "only {copies} copies were elided");
 }
 
 fn bytes(name: &str, bytes: u64) -> MemLocSpec<'_> {

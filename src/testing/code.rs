@@ -209,6 +209,9 @@ impl<'a> Code<'a> {
                 self.fill(at);
             }
         }
+        if self.shape.in_place && chance(u, 2)? {
+            self.bound_pair(u, &args, &mut operands)?;
+        }
         add(
             function,
             InstructionSpec {
@@ -216,11 +219,36 @@ impl<'a> Code<'a> {
                 kind: Kind::Call,
                 uses: &operands.uses,
                 defs: &operands.defs,
+                in_place: &operands.pairs,
                 callee: Some(callee.name),
                 args: &args,
                 ..InstructionSpec::default()
             },
         );
+        Ok(())
+    }
+
+    /// An input and an output of one call as a pair that a callee could not honour. // L8
+    fn bound_pair(
+        &mut self,
+        u: &mut Unstructured<'_>,
+        args: &[(MemLocId, &str)],
+        to: &mut Operands,
+    ) -> Result<()> {
+        let roots = |prefix: &str| -> Vec<usize> {
+            let bound = args.iter().filter(|arg| arg.1.starts_with(prefix));
+            let ids = bound.map(|arg| arg.0.index());
+            ids.filter(|&i| self.locs[i].root == i).collect()
+        };
+        let (inputs, outputs) = (roots("in"), roots("out"));
+        if inputs.is_empty() || outputs.is_empty() {
+            return Ok(());
+        }
+        let (used, def) = (*u.choose(&inputs)?, *u.choose(&outputs)?);
+        to.pairs.push((MemLocId::new(used), MemLocId::new(def)));
+        if self.locs[used].is_written() {
+            self.filled[used] = false;
+        }
         Ok(())
     }
 

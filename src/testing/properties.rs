@@ -13,8 +13,7 @@ use crate::plan::Plan;
 use crate::raw::{RawProblem, solve_raw};
 use crate::verify::{verify, verify_deep, verify_raw_plan};
 
-/// Options that any program may be planned with; no slabs, whose collective figures planner and
-/// verifier do not yet agree on in every program. // M6, P5
+/// Options that any program may be planned with.
 pub fn options(u: &mut Unstructured<'_>) -> Result<Options> {
     Ok(Options {
         strategy: *u.choose(&[Strategy::Fast, Strategy::Reference])?,
@@ -26,6 +25,7 @@ pub fn options(u: &mut Unstructured<'_>) -> Result<Options> {
         align: if chance(u, 4)? { Some(8192) } else { None },
         capacity: if chance(u, 4)? { Some(1 << 32) } else { None },
         separate_functions: chance(u, 4)?,
+        shared_mib_per_core: *u.choose(&[0, 0, 0, 1, 2])?,
         geometry: *u.choose(&[Geometry::Split, Geometry::Unified])?,
         usage_mask: match chance(u, 4)? {
             true => UsageMask::ALL,
@@ -89,8 +89,7 @@ pub fn raw_plans_are_right(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options {
         strategy: *u.choose(&[Strategy::Fast, Strategy::Reference])?,
         floor: Floor::Holes,
-        // A pin past the capacity is placed, as it was given, and then found to be past it.
-        capacity: if problem.pins.iter().all(Option::is_none) && chance(u, 4)? {
+        capacity: if chance(u, 4)? {
             Some(u.int_in_range(0..=400)?)
         } else {
             None

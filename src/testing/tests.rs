@@ -95,7 +95,7 @@ fn every_path_passes_the_same_barriers_on_every_core() {
 
 #[test]
 fn calls_have_no_cycle_and_bind_every_formal_once() {
-    let mut calls = 0;
+    let (mut calls, mut pairs) = (0, 0);
     for_each_seed(0..400, |u| {
         let p = program(
             u,
@@ -111,6 +111,7 @@ fn calls_have_no_cycle_and_bind_every_formal_once() {
                         continue;
                     };
                     calls += 1;
+                    pairs += f.in_place(i).len();
                     let callee = m.find_function(f.symbol(callee)).expect("it exists");
                     assert!(
                         callee > caller,
@@ -139,6 +140,7 @@ fn calls_have_no_cycle_and_bind_every_formal_once() {
         Ok(())
     });
     assert!(calls > 100, "only {calls} calls");
+    assert!(pairs > 20, "only {pairs} pairs of what calls bind");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 
 use super::accesses::{Accesses, Touch};
 use super::graph::Graph;
-use crate::ir::{FlatIndex, Function, MemLocId, Usage};
+use crate::ir::{FlatIndex, Function, Kind, MemLocId, Usage};
 use crate::sorting::CompactSort as _;
 
 /// A closed run of flat indices.
@@ -99,7 +99,11 @@ struct Events {
 /// The pairs that L8 allows as far as dataflow goes.
 fn handovers(function: &Function, accesses: &Accesses, events: &Events) -> Vec<Handover> {
     let mut list = Vec::new();
-    for i in 0..function.instructions().len() {
+    for (i, instruction) in function.instructions().iter().enumerate() {
+        // Nobody knows in what order a callee reads and writes.
+        if instruction.kind == Kind::Call {
+            continue;
+        }
         for &(used, def) in function.in_place(FlatIndex::new(i)) {
             let (from, to) = (function.memloc(used), function.memloc(def));
             let roots = !from.is_view() && !to.is_view();

@@ -257,6 +257,8 @@ fn pipelines_and_runs_refuse_what_means_nothing() {
             ("hbm", dram_pipeline_options { disable_hbm_usage_check: 2, ..sized() }),
             ("verify_each", dram_pipeline_options { verify_each: 2, ..sized() }),
             ("reserved", dram_pipeline_options { reserved: 1, ..sized() }),
+            ("verify_deep", dram_pipeline_options { verify_deep: 2, ..sized() }),
+            ("reserved", dram_pipeline_options { reserved_2: 1, ..sized() }),
         ];
         for (name, options) in odd {
             refused(name, pipeline_new(&options, &mut pipeline, e));

@@ -9,7 +9,9 @@ mod pairs;
 mod random;
 
 use super::*;
-use crate::ir::{Extent, InstructionSpec, MemLocSpec, MemoryType, Operand, Remote, Space, Usage};
+use crate::ir::{
+    Extent, InstructionSpec, Kind, MemLocSpec, MemoryType, Operand, Remote, Space, Usage,
+};
 
 const HALF: u64 = 4;
 

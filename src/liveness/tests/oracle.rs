@@ -4,7 +4,9 @@
 //! ranks; each block has a point of its own above its first instruction, so empty blocks are like
 //! any other.
 
-use crate::ir::{BlockId, FlatIndex, Function, Lives, MemLocId, MemoryType, Segment, Space, Usage};
+use crate::ir::{
+    BlockId, FlatIndex, Function, Kind, Lives, MemLocId, MemoryType, Segment, Space, Usage,
+};
 use crate::liveness::{LivePair, Liveness, LivenessWarning};
 
 /// The points of a function: per block its top, then its instructions.
@@ -162,7 +164,8 @@ fn root_life(f: &Function, points: &Points, root: MemLocId) -> RootLife {
 fn objects(f: &Function, lives: &[RootLife], i: FlatIndex, used: MemLocId, def: MemLocId) -> bool {
     let (u, d) = (f.memloc(used), f.memloc(def));
     let accesses = f.uses(i).iter().chain(f.defs(i));
-    let eligible = u.view().is_none()
+    let eligible = f.instructions()[i.index()].kind != Kind::Call
+        && u.view().is_none()
         && d.view().is_none()
         && is_use(f, used, i)
         && is_full(f, def, i)

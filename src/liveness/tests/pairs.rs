@@ -183,6 +183,34 @@ fn pairs_name_unpinned_roots_of_one_space() {
 }
 
 #[test]
+fn a_call_takes_nobodys_place() {
+    for kind in [Kind::Compute, Kind::Collective, Kind::Call] {
+        let mut f = Function::new("f");
+        f.add_memlocs(&[bytes("u"), bytes("d")]).unwrap();
+        let [u, d] = [0, 1].map(MemLocId);
+        run(&mut f, &[], &[u.into()]);
+        let spec = InstructionSpec {
+            op: "x",
+            kind,
+            uses: &[u.into()],
+            defs: &[d.into()],
+            in_place: &[(u, d)],
+            ..Default::default()
+        };
+        let call = InstructionSpec {
+            callee: Some("g"),
+            args: &[(u, "in"), (d, "out")],
+            ..spec
+        };
+        let calls = kind == Kind::Call;
+        f.add_instruction(if calls { &call } else { &spec })
+            .unwrap();
+        let why = "a callee may write the def before it reads the use";
+        judge("call", &f, calls.then_some(why));
+    }
+}
+
+#[test]
 fn a_second_access_through_a_view_counts() {
     let mut f = Function::new("f");
     f.add_memlocs(&[bytes("u"), bytes("d"), view("v", 0, HALF)])

@@ -1,20 +1,22 @@
 //! Entry functions that several cores may run at once, each its own. // M4
 //!
 //! While one core runs one of them, another core may run another, and nothing orders the two. So
-//! what any two of them touch of the shared memory has to be apart, unless it is one storage.
+//! what any two of them touch of one memory has to be apart, unless it is one storage.
 
 use std::collections::BTreeMap;
 
 use super::super::sweep::{Next, Rect, overlaps};
-use super::batch::{Batch, Role, Touch};
+use super::batch::{Batch, Role};
 use super::machine::Machine;
+use super::places::{Areas, Places};
 use crate::ir::MemLocId;
 
-/// Bytes of the shared memory that a core has touched in a run of an entry function.
+/// Bytes that other cores may reach, and that a core has touched in a run of an entry function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Touched {
     stretch: u32,
     core: u32,
+    memory: u32,
     storage: u32,
     start: u64,
     end: u64,
@@ -31,18 +33,21 @@ pub(super) struct Apart {
 
 impl Apart {
     /// Adds what a core has run.
-    pub fn note(&mut self, core: u32, batch: &Batch) {
+    pub fn note(&mut self, core: u32, batch: &Batch, places: &Places, areas: &Areas) {
         for instance in batch
             .instances
             .iter()
             .filter(|i| i.role == Role::Instruction)
         {
-            // Area 0 is the shared memory.
-            let shared = |t: &&Touch| t.area == 0;
-            for touch in batch.touches_of(instance).iter().filter(shared) {
+            let touches = batch.touches_of(instance).iter();
+            for (memory, touch) in touches.flat_map(|t| areas.lanes(t)) {
+                if !places.is_common(memory) {
+                    continue;
+                }
                 let touched = Touched {
                     stretch: self.stretch,
                     core,
+                    memory,
                     storage: touch.storage,
                     start: touch.address,
                     end: touch.end(),
@@ -64,8 +69,8 @@ impl Machine<'_> {
         let list: Vec<(Touched, (u32, u32, u32))> = apart.touched.into_iter().collect();
         let rects: Vec<Rect> = (list.iter())
             .map(|(t, _)| Rect {
-                first: 0,
-                last: 0,
+                first: t.memory.into(),
+                last: t.memory.into(),
                 start: t.start,
                 end: t.end,
                 owner: t.stretch,

@@ -17,11 +17,14 @@ pub(super) enum Does {
     Write,
 }
 
+/// Of a touch: no root of the function that runs has the bytes; their storage says whose they are.
+pub(super) const FOREIGN: u32 = u32::MAX;
+
 /// One access of one execution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub does: Does,
-    /// The root as the function calls it.
+    /// The root as the function calls it, or [`FOREIGN`].
     pub root: u32,
     pub storage: u32,
     /// Bytes of the storage.
@@ -91,6 +94,8 @@ pub(super) struct Instance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Instruction,
+    /// A copy of bytes onto themselves that is left out: it has a meaning, but never runs. // X3
+    Elided,
     /// A function is entered: its own locations mean nothing yet.
     Enter,
     /// A function is left: what has to be there is read.

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::batch::{Batch, FENCE, Instance, Role, Touch};
-use super::places::NOWHERE;
+use super::places::{Areas, NOWHERE};
 use super::ranges::Ranges;
 
 /// An access that was made.
@@ -62,17 +62,19 @@ struct Core {
 pub(super) struct Clocks {
     engines: Vec<usize>,
     cores: Vec<Core>,
-    areas: Vec<Ranges<Cell>>,
+    areas: Areas,
+    memories: Vec<Ranges<Cell>>,
     unplaced: BTreeMap<u32, Ranges<Cell>>,
 }
 
 impl Clocks {
     /// Nothing has happened; `engines` are how many each core has.
-    pub fn new(engines: Vec<usize>, areas: u32) -> Clocks {
+    pub fn new(engines: Vec<usize>, areas: Areas, memories: u32) -> Clocks {
         Clocks {
             cores: engines.iter().map(|_| Core::default()).collect(),
             engines,
-            areas: vec![Ranges::default(); areas as usize],
+            areas,
+            memories: vec![Ranges::default(); memories as usize],
             unplaced: BTreeMap::new(),
         }
     }
@@ -128,47 +130,14 @@ impl Clocks {
         tell: &mut impl FnMut(&Conflict),
     ) {
         let state = &self.cores[core];
-        let (bytes, start, end) = match touch.area {
-            NOWHERE => {
-                let bytes = self.unplaced.entry(touch.storage).or_default();
-                (bytes, touch.from, touch.to)
-            }
-            area => (&mut self.areas[area as usize], touch.address, touch.end()),
-        };
-        let before = |old: &Stamp| state.is_before(old, &stamp);
         let mut found: Vec<Conflict> = Vec::new();
-        let mut conflict = |first: &Stamp, first_writes, start, end| {
-            found.push(Conflict {
-                first: *first,
-                first_writes,
-                second: stamp,
-                second_writes: touch.writes(),
-                start,
-                end,
-            });
-        };
-        bytes.visit(start, end, |lo, hi, cell| {
-            let Some(cell) = cell else { return };
-            if let Some(write) = cell.write.as_ref().filter(|w| !before(w)) {
-                conflict(write, true, lo, hi);
-            }
-            if touch.writes() {
-                let reads = cell.reads.iter().filter(|r| !before(r));
-                reads.for_each(|read| conflict(read, false, lo, hi));
-            }
-        });
-        if touch.writes() {
-            let write = Some(stamp);
-            let reads = Vec::new();
-            bytes.set(start, end, Some(Cell { write, reads }));
-        } else {
-            bytes.change(start, end, |cell| {
-                let mut cell = cell.cloned().unwrap_or_default();
-                // What a later write has to wait for, it waits for through this one. // D2
-                cell.reads.retain(|read| !before(read));
-                cell.reads.push(stamp);
-                cell
-            });
+        if touch.area == NOWHERE {
+            let bytes = self.unplaced.entry(touch.storage).or_default();
+            state.note(bytes, touch.from, touch.to, stamp, touch, &mut found);
+        }
+        for &memory in self.areas.memories(touch.area) {
+            let bytes = &mut self.memories[memory as usize];
+            state.note(bytes, touch.address, touch.end(), stamp, touch, &mut found);
         }
         found.iter().for_each(tell);
     }
@@ -208,6 +177,52 @@ impl Core {
         let clock = known[engine];
         self.known[engine] = known;
         clock
+    }
+
+    /// Notes an access to some bytes of one memory, and finds those that it is in no order with.
+    fn note(
+        &self,
+        bytes: &mut Ranges<Cell>,
+        start: u64,
+        end: u64,
+        stamp: Stamp,
+        touch: &Touch,
+        found: &mut Vec<Conflict>,
+    ) {
+        let before = |old: &Stamp| self.is_before(old, &stamp);
+        let mut conflict = |first: &Stamp, first_writes, start, end| {
+            found.push(Conflict {
+                first: *first,
+                first_writes,
+                second: stamp,
+                second_writes: touch.writes(),
+                start,
+                end,
+            });
+        };
+        bytes.visit(start, end, |lo, hi, cell| {
+            let Some(cell) = cell else { return };
+            if let Some(write) = cell.write.as_ref().filter(|w| !before(w)) {
+                conflict(write, true, lo, hi);
+            }
+            if touch.writes() {
+                let reads = cell.reads.iter().filter(|r| !before(r));
+                reads.for_each(|read| conflict(read, false, lo, hi));
+            }
+        });
+        if touch.writes() {
+            let write = Some(stamp);
+            let reads = Vec::new();
+            bytes.set(start, end, Some(Cell { write, reads }));
+        } else {
+            bytes.change(start, end, |cell| {
+                let mut cell = cell.cloned().unwrap_or_default();
+                // What a later write has to wait for, it waits for through this one. // D2
+                cell.reads.retain(|read| !before(read));
+                cell.reads.push(stamp);
+                cell
+            });
+        }
     }
 
     /// Whether an access comes before one that is made now.

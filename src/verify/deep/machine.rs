@@ -12,10 +12,10 @@ use super::super::accesses::bindings;
 use super::super::findings::Findings;
 use super::super::scope::Scope;
 use super::apart::Apart;
-use super::batch::{Batch, Does, FENCE, Instance, Piece, Role, Touch, Value, Want};
+use super::batch::{Batch, Does, FENCE, FOREIGN, Instance, Piece, Role, Touch, Value, Want};
 use super::clocks::Clocks;
 use super::edges::Edges;
-use super::places::{NOWHERE, Place, Places};
+use super::places::{Areas, NOWHERE, Place, Places};
 use super::ranges::Ranges;
 use super::trace::{Step, What};
 use super::world::{Order, Waits, World};
@@ -51,6 +51,7 @@ struct Core {
 pub(super) struct Machine<'a> {
     pub(super) scopes: &'a [Scope<'a>],
     pub places: Places,
+    pub(super) areas: Areas,
     pub(super) edges: Option<Edges>,
     pub(super) options: &'a Options,
     /// By core number: its engines, ascending.
@@ -91,6 +92,7 @@ impl<'a> Machine<'a> {
         }
         Machine {
             location: vec![Ranges::default(); places.storages.len()],
+            areas: places.areas(),
             scopes,
             places,
             edges,
@@ -129,16 +131,16 @@ impl<'a> Machine<'a> {
         if !alone || self.is_parallel() {
             orders.extend([Order::Ahead, Order::Random]);
         }
-        let areas = self.places.areas;
+        let memories = self.places.memories;
         let mut worlds: Vec<World> = (orders.into_iter())
-            .map(|order| World::new(order, areas, seed))
+            .map(|order| World::new(order, self.areas.clone(), memories, seed))
             .collect();
         self.begin(&traces, &mut worlds);
         let engines = traces.iter().map(|t| match self.is_parallel() {
             true => self.engines(t.0 as usize).max(1),
             false => 1,
         });
-        let mut clocks = Clocks::new(engines.collect(), areas);
+        let mut clocks = Clocks::new(engines.collect(), self.areas.clone(), memories);
         let mut cores: Vec<Core> = (traces.into_iter())
             .map(|(number, steps)| Core {
                 number,
@@ -165,7 +167,7 @@ impl<'a> Machine<'a> {
             self.settle();
             if let Some(apart) = &mut self.apart {
                 for (core, batch) in cores.iter().zip(&batches) {
-                    apart.note(core.number, batch);
+                    apart.note(core.number, batch, &self.places, &self.areas);
                 }
             }
             for world in &mut worlds {
@@ -312,6 +314,9 @@ impl<'a> Machine<'a> {
                 out.extend(uses.filter_map(|a| self.access(step.scope, a, Does::Read)));
                 let defs = function.defs(index).iter();
                 out.extend(defs.filter_map(|a| self.access(step.scope, a, Does::Write)));
+                if function.is_elided(index) {
+                    return Role::Elided;
+                }
             }
             What::Call => {
                 core.frames
@@ -416,7 +421,7 @@ impl<'a> Machine<'a> {
             if here && lasting.bytes > 0 {
                 out.push(Touch {
                     does: Does::Read,
-                    root: lasting.site.1.0,
+                    root: FOREIGN,
                     storage: lasting.place.storage,
                     from: 0,
                     to: lasting.bytes,
@@ -459,6 +464,10 @@ impl<'a> Machine<'a> {
             if instance.role == Role::Instruction {
                 self.operands(&instance, batch.touches_of(&instance));
             }
+            if instance.role == Role::Elided {
+                self.hand_on(core, batch.touches_of(&instance));
+                continue;
+            }
             for t in instance.touches.0..instance.touches.1 {
                 let touch = batch.touches[t as usize];
                 batch.touches[t as usize].pieces = if touch.writes() {
@@ -481,6 +490,39 @@ impl<'a> Machine<'a> {
                 };
             }
         }
+    }
+
+    /// A copy that never runs: the destination means what the source does. // X3
+    ///
+    /// What another core writes to the source before the next barrier is nobody's value, and bytes
+    /// that only the host has written stay unknown.
+    fn hand_on(&mut self, core: u32, touches: &[Touch]) {
+        let &[from, to] = touches else {
+            return; // No bytes.
+        };
+        let shift = to.from.wrapping_sub(from.from);
+        let mut pieces: Vec<(u64, u64, Option<Value>)> = Vec::new();
+        let marks = self.marks.get(&from.storage);
+        self.location[from.storage as usize].visit(from.from, from.to, |lo, hi, value| {
+            let value = value.map(|value| Value {
+                origin: value.origin.wrapping_add(shift),
+                ..*value
+            });
+            match marks {
+                None => pieces.push((lo, hi, value)),
+                Some(marks) => marks.visit(lo, hi, |lo, hi, by| {
+                    let known = by.is_none_or(|&by| by == core);
+                    pieces.push((lo, hi, value.filter(|_| known)));
+                }),
+            }
+        });
+        let location = &mut self.location[to.storage as usize];
+        location.set(to.from, to.to, None);
+        for (lo, hi, value) in pieces {
+            let (lo, hi) = (lo.wrapping_add(shift), hi.wrapping_add(shift));
+            location.set(lo, hi.min(to.to), value);
+        }
+        self.written.insert(to.storage);
     }
 
     /// What a read of addresses has to find, where location memory knows it.

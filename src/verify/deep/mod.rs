@@ -48,7 +48,6 @@ use super::groups::{Fate, Groups, Predicate};
 use super::scope::Scope;
 use super::{Violation, findings::At};
 use crate::ir::Program;
-use crate::options::Geometry;
 use crate::plan::Plan;
 use apart::Apart;
 use edges::Edges;
@@ -77,8 +76,8 @@ pub struct Deep {
 /// [`verify`]: super::verify
 pub fn verify_deep(program: &Program, plan: &Plan, shared: Option<Predicate<'_>>) -> Deep {
     let mut deep = Deep::default();
-    if plan.options.validate().is_err() || plan.options.geometry == Geometry::Unified {
-        let note = "nothing was run: the options are refused, or not supported in this version";
+    if plan.options.validate().is_err() {
+        let note = "nothing was run: the plan's options are refused";
         deep.notes.push(note.to_owned());
         return deep;
     }

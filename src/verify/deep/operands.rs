@@ -3,34 +3,37 @@
 use super::super::as_placed;
 use super::batch::{Does, Instance, Touch};
 use super::machine::Machine;
-use super::places::NOWHERE;
 use crate::ir::MemLocId;
 
 impl Machine<'_> {
     /// No def of an instruction lies on what the instruction also reads or writes, but for bytes of
     /// the root itself and eligible pairs. // L2, L8
     pub fn operands(&mut self, instance: &Instance, touches: &[Touch]) {
-        let mut writes: Vec<&Touch> = (touches.iter())
-            .filter(|t| t.writes() && t.area != NOWHERE)
+        let areas = self.areas.clone();
+        let lanes = |touch| areas.lanes(touch);
+        let mut writes: Vec<(u32, &Touch)> = (touches.iter())
+            .filter(|t| t.writes())
+            .flat_map(lanes)
             .collect();
         if writes.is_empty() {
             return;
         }
-        writes.sort_unstable_by_key(|t| (t.area, t.address));
+        writes.sort_unstable_by_key(|(memory, t)| (*memory, t.address));
+        let touches: Vec<(u32, &Touch)> = touches.iter().flat_map(lanes).collect();
         // The greatest end up to here.
         let mut reach: Vec<(u32, u64)> = Vec::with_capacity(writes.len());
-        for write in &writes {
-            let end = (write.area, write.end());
+        for (memory, write) in &writes {
+            let end = (*memory, write.end());
             reach.push(reach.last().map_or(end, |&r| r.max(end)));
         }
-        for touch in touches.iter().filter(|t| t.area != NOWHERE) {
-            let below = writes.partition_point(|w| (w.area, w.address) < (touch.area, touch.end()));
+        for (memory, touch) in touches {
+            let below = writes.partition_point(|(m, w)| (*m, w.address) < (memory, touch.end()));
             for at in (0..below).rev() {
-                if reach[at] <= (touch.area, touch.address) {
+                if reach[at] <= (memory, touch.address) {
                     break;
                 }
-                let write = writes[at];
-                let apart = write.area != touch.area || write.end() <= touch.address;
+                let (other, write) = writes[at];
+                let apart = other != memory || write.end() <= touch.address;
                 if apart || write.storage == touch.storage || self.in_place(instance, touch, write)
                 {
                     continue;

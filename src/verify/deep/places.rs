@@ -1,21 +1,42 @@
 //! Which storage a name means, and where the plan puts it.
 //!
 //! A *storage* is bytes that are one by the program: a root of one function, a shared group of
-//! several cores, a pin that functions have in common. An *area* is one address space of one core,
-//! or the shared one. A *place* says both of a root; the formals of a call have the places of what
-//! is bound to them, for as long as the call lasts. // L7
+//! several cores, a pin that functions have in common. A *memory* is one address space of one core,
+//! or the shared one. An *area* is the memories in which a storage has its bytes, at one address in
+//! all of them: one, but for the shared groups of a unified geometry, which take their bytes in the
+//! local memory of each core that they reach. A *place* says storage and area of a root; the formals
+//! of a call have the places of what is bound to them, for as long as the call lasts. // L7, M7
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::super::findings::Findings;
-use super::super::groups::{Fate, Groups};
+use super::super::groups::{Fate, Group, Groups};
 use super::super::locations::{Hold, hold};
 use super::super::scope::Scope;
+use super::batch::Touch;
 use crate::ir::{FlatIndex, MemLocId, MemoryType, Space, Usage};
-use crate::options::Options;
+use crate::options::{Geometry, Options};
 
-/// Of an access: no address space has its bytes.
+/// Of an access: no memory has its bytes.
 pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// The memories of each area; the areas that are one memory have its number.
+#[derive(Clone, Debug)]
+pub(super) struct Areas(Rc<[Vec<u32>]>);
+
+impl Areas {
+    /// The memories of an area, ascending; none for [`NOWHERE`].
+    pub fn memories(&self, area: u32) -> &[u32] {
+        self.0.get(area as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// A touch in each memory that has its bytes.
+    pub fn lanes<'t>(&'t self, touch: &'t Touch) -> impl Iterator<Item = (u32, &'t Touch)> {
+        let memories = self.memories(touch.area).iter();
+        memories.map(move |&memory| (memory, touch))
+    }
+}
 
 /// What the bytes of a root are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +44,9 @@ pub(super) struct Place {
     pub storage: u32,
     /// Where the root starts in the storage.
     pub offset: u64,
-    /// The address space, or [`NOWHERE`].
+    /// The memories, or [`NOWHERE`].
     pub area: u32,
-    /// Where the root starts in the address space.
+    /// Where the root starts in each of them.
     pub address: u64,
     /// The host gives it a value before the function is entered. // L6b
     pub given: bool,
@@ -61,9 +82,26 @@ pub(super) struct Places {
     fresh: Vec<Vec<u32>>,
     /// By scope: where the formals lie outside of calls, which is nowhere.
     formals: Vec<Vec<(MemLocId, Place)>>,
-    /// How many areas there are.
-    pub areas: u32,
+    /// How many memories there are.
+    pub memories: u32,
+    areas: Vec<Vec<u32>>,
+    /// The areas of several memories.
+    spread: BTreeMap<Vec<u32>, u32>,
+    geometry: Geometry,
     pub cores: Vec<u32>,
+}
+
+/// The memory that all cores have in common, in a split geometry.
+const SHARED: u32 = 0;
+
+/// The memory of a core's own, by the core's number.
+fn local(number: u32) -> u32 {
+    1 + 2 * number
+}
+
+/// The memory of a core's debug space, by the core's number.
+fn debug(number: u32) -> u32 {
+    2 + 2 * number
 }
 
 /// Pins with one key are one storage.
@@ -80,13 +118,17 @@ impl Places {
         let mut cores: Vec<u32> = scopes.iter().map(|s| s.core).collect();
         cores.sort_unstable();
         cores.dedup();
+        let memories = 1 + 2 * cores.len() as u32;
         let mut places = Places {
             of: Vec::new(),
             storages: Vec::new(),
             lasting: Vec::new(),
             fresh: vec![Vec::new(); scopes.len()],
             formals: formals(scopes),
-            areas: 1 + 2 * cores.len() as u32,
+            memories,
+            areas: (0..memories).map(|memory| vec![memory]).collect(),
+            spread: BTreeMap::new(),
+            geometry: options.geometry,
             cores,
         };
         let mut pins: BTreeMap<Key<'_>, u32> = BTreeMap::new();
@@ -187,10 +229,11 @@ impl Places {
             address: 0,
             given: input && !always && group.is_none(),
         };
-        let area = |space: Space| match space {
-            Space::Shared => 0,
-            Space::Local => 1 + 2 * number,
-            Space::Debug => 2 + 2 * number,
+        let reaching = group.map(|g| &groups.list[g]).filter(|_| !always);
+        let mut area = |space: Space| match space {
+            Space::Shared => self.shared_area(reaching),
+            Space::Local => local(number),
+            Space::Debug => debug(number),
         };
         if loc.memory != MemoryType::Dram {
             return place;
@@ -211,6 +254,35 @@ impl Places {
             self.lasts(site, place, key, pins);
         }
         place
+    }
+
+    /// Where shared bytes lie; those of a pin that lasts, on every core. // M7
+    fn shared_area(&mut self, reaching: Option<&Group>) -> u32 {
+        if self.geometry == Geometry::Split {
+            return SHARED;
+        }
+        let all = 0..self.cores.len() as u32;
+        let reached = |&n: &u32| reaching.is_none_or(|g| g.reach.contains(&self.cores[n as usize]));
+        let memories: Vec<u32> = all.filter(reached).map(local).collect();
+        let next = self.areas.len() as u32;
+        let area = *self.spread.entry(memories).or_insert_with_key(|memories| {
+            self.areas.push(memories.clone());
+            next
+        });
+        area
+    }
+
+    /// The memories of all areas.
+    pub fn areas(&self) -> Areas {
+        Areas(self.areas.as_slice().into())
+    }
+
+    /// Whether a core may touch bytes of a memory that another core touches too.
+    pub fn is_common(&self, memory: u32) -> bool {
+        match self.geometry {
+            Geometry::Split => memory == SHARED,
+            Geometry::Unified => (0..self.cores.len() as u32).any(|n| local(n) == memory),
+        }
     }
 
     /// Adds a pin that holds its bytes all the time, in debug memory on every core. // L6b
@@ -248,7 +320,7 @@ impl Places {
             });
             let place = Place {
                 storage,
-                area: 2 + 2 * core,
+                area: debug(core),
                 ..place
             };
             self.lasting.push(Lasting {

@@ -1,6 +1,6 @@
 //! What runs have found, as violations: each once per place in the program, however often it runs.
 
-use super::batch::{Role, Value, Want};
+use super::batch::{FOREIGN, Role, Value, Want};
 use super::clocks::{Conflict, Stamp};
 use super::machine::{Machine, Writer};
 use super::world::Mismatch;
@@ -27,9 +27,9 @@ impl Machine<'_> {
         } = *mismatch;
         let exit = instance.role == Role::Exit;
         let kind = if exit { "lost_value" } else { "wrong_value" };
-        let site = match exit {
-            true => self.places.storages[touch.storage as usize].site,
-            false => (instance.scope, MemLocId(touch.root)),
+        let site = match touch.root {
+            FOREIGN => self.places.storages[touch.storage as usize].site,
+            root => (instance.scope, MemLocId(root)),
         };
         let index = if exit { site.0 } else { instance.index };
         if !self.said.insert((kind, instance.scope, index, site.1.0)) {

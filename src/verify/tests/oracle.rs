@@ -234,6 +234,7 @@ fn handover(function: &Function, used: MemLocId, def: MemLocId, i: u32) -> bool 
     let root = |id: MemLocId| function.memloc(id).view().is_none();
     let (u, d) = (Naive::of(function, used), Naive::of(function, def));
     listed
+        && function.instructions()[i as usize].kind != Kind::Call
         && root(used)
         && root(def)
         && function.memloc(used).space == function.memloc(def).space

@@ -330,3 +330,191 @@ fn functions_that_may_run_at_once_keep_their_groups_apart() {
     bad.options.separate_functions = true;
     assert_eq!(kinds(&verify_deep(&program, &bad, None)), [""; 0]);
 }
+
+#[test]
+fn a_call_hands_no_bytes_on() {
+    // `f` writes its output before it reads its input, so `b` may not lie on `a`, pair or not.
+    let program = program(
+        r#"{"name":"main","memlocs":[{"name":"a","bytes":4096},{"name":"b","bytes":4096}],
+            "instructions":[{"op":"a","defs":["a"]},
+              {"op":"call","kind":"call","callee":"f","uses":["a"],"defs":["b"],
+               "args":[["a","in"],["b","out"]],"in_place":[["a","b"]]},
+              {"op":"use","uses":["b"]}]},
+          {"name":"f","memlocs":[{"name":"in","bytes":4096,"usage":"input"},
+              {"name":"out","bytes":4096,"usage":"output"}],
+            "instructions":[{"op":"w","defs":["out"]},{"op":"r","uses":["in"]}]}"#,
+    );
+    let mut bad = plan(&program);
+    assert!(
+        bad.notes.iter().any(|n| n.contains("a callee may write")),
+        "{:?}",
+        bad.notes
+    );
+    assert_eq!(verify(&program, &bad), []);
+    onto(&mut bad, 0, 1, (0, 0));
+    let deep = kinds(&verify_deep(&program, &bad, None));
+    assert!(deep.contains(&"wrong_value"), "{deep:?}");
+    assert!(deep.contains(&"overwritten_operand"), "{deep:?}");
+    assert!(verify(&program, &bad).iter().any(|v| v.kind == "overlap"));
+}
+
+/// A copy of `a` to `b`, elided, after which another engine reads `b`.
+fn copying() -> Program {
+    let code = r#"{"op":"a","engine":1,"defs":["a"]},
+        {"op":"copy","engine":2,"kind":"dma_copy","uses":["a"],"defs":["b"],"in_place":[["a","b"]]},
+        {"op":"use","engine":3,"uses":["b"]},{"op":"c","engine":4,"defs":["c"]},
+        {"op":"use","engine":4,"uses":["c"]}"#;
+    let mut program = main_of(&["a", "b", "c"], code);
+    let function = program.module_mut(0).function_mut(0);
+    function.set_elided([crate::ir::FlatIndex(1)]);
+    program
+}
+
+#[test]
+fn an_elided_copy_hands_its_value_on_and_moves_nothing() {
+    let program = copying();
+    let mut good = plan(&program);
+    let [a, b] = [0, 1].map(|i| good.modules[0].functions[0].memlocs[i].address);
+    assert_eq!(a, b, "the pair is taken");
+    let edge = |from: u32, to: u32| {
+        let site = |index: u32| crate::plan::Site {
+            core: 0,
+            function: "main".into(),
+            index,
+        };
+        crate::plan::Dependence {
+            from: site(from),
+            to: site(to),
+            kind: crate::plan::DependenceKind::Flow,
+            distance: 0,
+            header: None,
+        }
+    };
+    let mut with = |edges: &[(u32, u32)]| {
+        let edges = edges.iter().map(|&(from, to)| edge(from, to));
+        good.dependences = Some(edges.collect());
+        kinds(&verify_deep(&program, &good, None))
+    };
+    // `c` takes the bytes of `b` again.
+    assert_eq!(with(&[(0, 2), (2, 3)]), [""; 0]);
+    // Nobody waits for what never runs, nor does it wait.
+    let through = with(&[(0, 1), (1, 2), (2, 3)]);
+    assert!(through.contains(&"unordered"), "{through:?}");
+    assert!(with(&[(0, 2)]).contains(&"unordered"));
+
+    // Elsewhere the copy would have been needed.
+    good.dependences = None;
+    good.modules[0].functions[0].memlocs[1].address = Some(1 << 20);
+    let deep = verify_deep(&program, &good, None);
+    assert_eq!(kinds(&deep), ["wrong_value"]);
+    let sentence = deep.violations[0].to_string();
+    assert!(
+        sentence.contains("not what instruction 0 has written"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_value_survives_any_number_of_elided_copies_of_parts() {
+    // The second half of `a` becomes the first of `b`, and that becomes `c`.
+    let mut program = program(
+        r#"{"name":"main","memlocs":[{"name":"a","bytes":8192},
+            {"name":"b","bytes":8192},
+            {"name":"c","bytes":4096}],
+          "instructions":[{"op":"a","defs":["a"]},
+            {"op":"copy","kind":"dma_copy","uses":[{"loc":"a","offset":4096,"bytes":4096}],
+             "defs":[{"loc":"b","offset":0,"bytes":4096}]},
+            {"op":"copy","kind":"dma_copy","uses":[{"loc":"b","offset":0,"bytes":4096}],"defs":["c"]},
+            {"op":"use","uses":["c"]}]}"#,
+    );
+    let mut plan = plan(&program);
+    for (row, address) in plan.modules[0].functions[0]
+        .memlocs
+        .iter_mut()
+        .zip([0, 4096, 4096])
+    {
+        row.address = Some(address);
+    }
+    let copies = [1, 2].map(crate::ir::FlatIndex);
+    let wrong = |program: &Program, plan: &Plan| kinds(&verify_deep(program, plan, None));
+    program.module_mut(0).function_mut(0).set_elided(copies);
+    assert_eq!(wrong(&program, &plan), [""; 0]);
+    // A byte beside itself is another byte.
+    plan.modules[0].functions[0].memlocs[2].address = Some(4097);
+    assert_eq!(wrong(&program, &plan), ["wrong_value"]);
+}
+
+/// Three cores in one range of addresses each: the first writes `s`, the second reads it, the third
+/// is not reached, unless `reach` says so; each has a page of its own meanwhile.
+fn unified(reach: &str) -> (Program, Plan) {
+    let shared = format!(r#"{{"name":"s","bytes":4096,"space":"shared"{reach}}}"#);
+    let sync = r#"{"op":"sync","kind":"barrier"}"#;
+    let own = r#"{"op":"a","defs":["a"]},{"op":"use","uses":["a"]}"#;
+    let of = [
+        format!(r#"{{"op":"w","defs":["s"]}},{sync},{own},{sync}"#),
+        format!(r#"{own},{sync},{own},{sync},{{"op":"r","uses":["s"]}}"#),
+        format!(r#"{sync},{own},{sync}"#),
+    ];
+    let module = |core: usize| {
+        let code = &of[core];
+        let shared = if core < 2 {
+            format!("{shared},")
+        } else {
+            String::new()
+        };
+        format!(
+            r#"{{"name":"m{core}","core":{core},"functions":[{{"name":"main","memlocs":[
+                {shared}{{"name":"a","bytes":4096}}],"instructions":[{code}]}}]}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"format":"dramalloc-program","version":1,"name":"three","cores":3,
+            "modules":[{},{},{}]}}"#,
+        module(0),
+        module(1),
+        module(2)
+    );
+    let program = read_program(text.as_bytes()).expect("a valid program");
+    let options = Options {
+        geometry: crate::options::Geometry::Unified,
+        ..Options::default()
+    };
+    let plan = planned(&program, &options).expect("it fits");
+    let deep = verify_deep(&program, &plan, None);
+    assert_eq!((kinds(&deep), deep.notes), (vec![], vec![]));
+    (program, plan)
+}
+
+#[test]
+fn a_group_takes_its_bytes_on_the_cores_that_it_reaches() {
+    for (reach, reached) in [
+        ("", [true, true, false]),
+        (r#","reach":[0,1,2]"#, [true; 3]),
+    ] {
+        let (program, good) = unified(reach);
+        let address = good.modules[0].functions[0].memlocs[0].address;
+        for (core, reached) in (0..).zip(reached) {
+            let mut bad = good.clone();
+            let rows = &mut bad.modules[core as usize].functions[0].memlocs;
+            rows.last_mut().expect("its own page").address = address;
+            let deep = verify_deep(&program, &bad, None);
+            assert_eq!(
+                kinds(&deep).contains(&"wrong_value"),
+                reached,
+                "core {core}: {deep:?}"
+            );
+            let overlaps = verify(&program, &bad).iter().any(|v| v.kind == "overlap");
+            assert_eq!(overlaps, reached, "core {core}");
+        }
+    }
+}
+
+#[test]
+fn what_nobody_orders_collides_on_a_core_that_is_reached() {
+    // The second core uses its own page while the first one writes `s`.
+    let (program, mut bad) = unified("");
+    let address = bad.modules[0].functions[0].memlocs[0].address;
+    bad.modules[1].functions[0].memlocs[1].address = address;
+    let deep = verify_deep(&program, &bad, None);
+    assert!(kinds(&deep).contains(&"cores_collide"), "{deep:?}");
+}
