@@ -39,6 +39,7 @@ mod planner;
 mod raw;
 pub mod report;
 pub mod shared;
+mod sorting;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod verify;
@@ -47,8 +48,8 @@ pub use control::{Control, Progress};
 pub use error::{Error, Fault, Place, Result};
 pub use options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
 pub use place::{
-    Holder, InPlacePair, Item, NAMED_HOLDERS, Named, NoRoom, PAGE, Pin, Placement, Problem, Region,
-    Solved, Unsolved, load_profile, lower_bound, no_room, solve,
+    Hint, Holder, InPlacePair, Infeasible, Item, Kept, Member, NAMED_HOLDERS, Named, NoRoom, PAGE,
+    Pin, Placement, Problem, Region, Solved, Unsolved, load_profile, lower_bound, solve,
 };
 pub use plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,

@@ -9,8 +9,9 @@ use crate::control::Control;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Segment, Usage};
 use crate::options::{Floor, Options};
-use crate::place::{self, Item, Named, PAGE, Pin, Problem, Region, Unsolved};
+use crate::place::{self, Hint, Item, Kept, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
+use crate::sorting::sort_unless;
 
 /// Buffers in rows; every list but `regions` and `segments` has one entry per row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct RawProblem {
     pub alignments: Vec<u64>,
     /// The host's own addresses. Empty: none.
     pub pins: Vec<Option<u64>>,
+    /// Where the rows lay before: a warm start, not trusted. Empty: not known. // S2
+    pub hints: Vec<Option<u64>>,
     /// How messages call the rows. Empty: by number.
     pub labels: Vec<String>,
     /// Windows of the address space. Empty: one without bounds.
@@ -44,6 +47,8 @@ pub struct RawPlan {
     pub floor: u64,
     /// Whether the peak is proven; with a runtime page also that no other row need straddle less.
     pub status: Status,
+    /// How many of the hints were kept; none if there are none.
+    pub kept: Kept,
     /// Pages of the runtime that the rows reach into, pins included; 0 if the option is off. // P7
     pub runtime_pages: u64,
     /// Bytes of the copies that straddling costs. // P7
@@ -105,7 +110,11 @@ impl RawProblem {
                 "ascends from 0 to the number of segments",
             ));
         }
-        if !fits(self.alignments.len()) || !fits(self.pins.len()) || !fits(self.labels.len()) {
+        if !fits(self.alignments.len())
+            || !fits(self.pins.len())
+            || !fits(self.hints.len())
+            || !fits(self.labels.len())
+        {
             return Err(Error::invalid(
                 "rows",
                 "every list has one entry per row, or none",
@@ -147,7 +156,7 @@ impl RawProblem {
 /// Places a raw problem: exact bytes, pins as obstacles (`floor: holes`) or below everything.
 ///
 /// Of the options it reads `strategy`, `capacity`, `preset`, `budget_*`, `floor`, `align` and
-/// `runtime_page`.
+/// `keep` and `runtime_page`.
 /// A row of no bytes lies at the floor, a row without a life at 0.
 pub fn solve_raw(
     raw: &RawProblem,
@@ -156,14 +165,15 @@ pub fn solve_raw(
 ) -> Result<RawPlan> {
     options.validate()?;
     raw.validate()?;
-    let ranked = Ranked::new(raw, options)?;
+    control.check()?;
+    let ranked = Ranked::new(raw, options, control)?;
     let solved = place::solve(
         &ranked.problem,
         options.strategy,
         options.budget_steps,
         control,
     )
-    .map_err(|unsolved| ranked.explain(raw, unsolved))?;
+    .map_err(|unsolved| ranked.explain(raw, unsolved, control))?;
     let floor = ranked.problem.floor;
     let mut offsets: Vec<u64> = (0..raw.len())
         .map(|row| {
@@ -178,12 +188,14 @@ pub fn solve_raw(
     for (&row, &offset) in ranked.rows.iter().zip(&solved.placement.offsets) {
         offsets[row as usize] = offset;
     }
+    let kept = Kept::of(&ranked.problem, &solved.placement.offsets);
     let mut plan = RawPlan {
         offsets,
         peak: solved.placement.peak,
         bound: solved.bound,
         floor,
         status: solved.status,
+        kept,
         ..RawPlan::default()
     };
     if options.runtime_page > 0 {
@@ -209,6 +221,9 @@ fn add_runtime_pages(plan: &mut RawPlan, raw: &RawProblem, page: u64) {
     }
 }
 
+/// Rows taken in between two looks at the host's flag and clock.
+const ROWS_PER_CHECK: usize = 1 << 14;
+
 /// A raw problem with its times and rows ranked.
 struct Ranked {
     problem: Problem,
@@ -221,11 +236,13 @@ struct Ranked {
 }
 
 impl Ranked {
-    fn new(raw: &RawProblem, options: &Options) -> Result<Ranked> {
+    fn new(raw: &RawProblem, options: &Options, control: &Control<'_>) -> Result<Ranked> {
         let mut times: Vec<i64> = raw.segments.iter().flat_map(|&(l, u)| [l, u]).collect();
-        times.sort_unstable();
+        control.check()?;
+        control.unless_stopped(|stop| sort_unless(&mut times, stop))?;
         times.dedup();
         let rank = Ranks::new(&times);
+        control.check()?;
         let segments = |row: u32| {
             let live = raw.segments_of(row as usize).iter().filter(|s| s.0 < s.1);
             // Touching runs are one: nothing can be placed between them.
@@ -248,17 +265,18 @@ impl Ranked {
         let (mut rows, pin_rows): (Vec<u32>, Vec<u32>) = (0..raw.len() as u32)
             .filter(live)
             .partition(|&row| raw.pin(row as usize).is_none());
+        control.check()?;
         // The dense id of raw problems. // T
-        rows.sort_by_cached_key(|&row| {
-            let row = row as usize;
-            let live = raw.segments_of(row);
-            (
-                live[0].0,
-                live[live.len() - 1].1,
-                raw.sizes[row],
-                raw.alignment(row, default_align),
-            )
-        });
+        let key = |row: u32| {
+            let live = raw.segments_of(row as usize);
+            let (lower, upper) = (live[0].0, live[live.len() - 1].1);
+            let align = raw.alignment(row as usize, default_align);
+            (lower, upper, raw.sizes[row as usize], align, row)
+        };
+        let mut keys: Vec<_> = rows.iter().map(|&row| key(row)).collect();
+        control.check()?;
+        control.unless_stopped(|stop| sort_unless(&mut keys, stop))?;
+        rows = keys.into_iter().map(|key| key.4).collect();
         let mut problem = Problem {
             ceiling: options.core_capacity().unwrap_or(u64::MAX),
             regions: raw.regions.clone(),
@@ -267,7 +285,16 @@ impl Ranked {
             ..Problem::default()
         };
         problem.regions.sort_by_key(|r| r.base);
-        for &row in &rows {
+        if !raw.hints.is_empty() {
+            problem.hint = Hint {
+                starts: rows.iter().map(|&row| raw.hints[row as usize]).collect(),
+                keep: options.keep,
+            };
+        }
+        for (i, &row) in rows.iter().enumerate() {
+            if i % ROWS_PER_CHECK == 0 {
+                control.check()?;
+            }
             problem.items.push(Item {
                 size: raw.sizes[row as usize],
                 align: raw.alignment(row as usize, default_align),
@@ -312,8 +339,8 @@ impl Ranked {
     }
 
     /// The error of an unsolved problem, in the host's own rows and times.
-    fn explain(&self, raw: &RawProblem, unsolved: Unsolved) -> Error {
-        let mut error = unsolved.explain(&self.problem, |named| {
+    fn explain(&self, raw: &RawProblem, unsolved: Unsolved, control: &mut Control<'_>) -> Error {
+        let mut error = unsolved.explain(&self.problem, None, control, |named| {
             let row = match named {
                 Named::Item(item) => self.rows[item as usize],
                 Named::Pin(pin) => self.pin_rows[pin],
@@ -322,10 +349,16 @@ impl Ranked {
         });
         if let Fault::NoRoom(report) = &mut error.fault {
             let time = |rank: i64| self.times[rank as usize];
+            let closed = |(first, last)| (time(first), time(last + 1) - 1); // As everywhere. // L2
             report.index = time(report.index);
             for holder in &mut report.holders {
-                let (first, last) = holder.life;
-                holder.life = (time(first), time(last + 1) - 1); // Closed, as everywhere. // L2
+                holder.life = closed(holder.life);
+            }
+            if let Some(proof) = &mut report.infeasible {
+                proof.index = time(proof.index);
+                for member in &mut proof.set {
+                    member.life = closed(member.life);
+                }
             }
         }
         error

@@ -489,6 +489,12 @@ pub struct dram_api {
         straddler_out: *mut dram_straddler,
         error: *mut *mut dram_error,
     ) -> dram_status,
+    /// `dram_error_conflict`.
+    pub error_conflict: unsafe extern "C" fn(
+        error: *const dram_error,
+        position: u32,
+        holder_out: *mut dram_holder,
+    ) -> dram_status,
 }
 
 static API: dram_api = dram_api {
@@ -567,6 +573,7 @@ static API: dram_api = dram_api {
     interval_tree_overlaps_with_interval: dram_interval_tree_overlaps_with_interval,
     interval_tree_free: dram_interval_tree_free,
     plan_straddler: dram_plan_straddler,
+    error_conflict: dram_error_conflict,
 };
 
 /// The version of the ABI: `DRAM_ABI_MAJOR << 16 | DRAM_ABI_MINOR` of the library.

@@ -11,6 +11,7 @@ pub(crate) use rounds::reference_unless;
 use std::cmp::Reverse;
 
 use crate::place::{Problem, peak_index};
+use crate::sorting::sort_unless;
 
 /// The reference order: Briggs worklist in rounds, hardest first. // O1
 pub fn reference(problem: &Problem) -> Vec<u32> {
@@ -53,13 +54,17 @@ impl Order {
         let size = |i: u32| problem.items[i as usize].size;
         let length = |i: u32| length(problem, i);
         let by_size = |i: u32| (Reverse(size(i)), Reverse(length(i)));
-        Some(match self {
-            Order::Reference => return reference_unless(problem, stop),
-            Order::Size => sorted(problem, by_size),
-            Order::Area => sorted(problem, |i| {
-                Reverse(u128::from(size(i)) * u128::from(length(i)))
-            }),
-            Order::Length => sorted(problem, |i| (Reverse(length(i)), Reverse(size(i)))),
+        match self {
+            Order::Reference => reference_unless(problem, stop),
+            Order::Size => sorted(problem, by_size, stop),
+            Order::Area => {
+                let area = |i: u32| u128::from(size(i)) * u128::from(length(i));
+                sorted(problem, |i| Reverse(area(i)), stop)
+            }
+            Order::Length => {
+                let by_length = |i: u32| (Reverse(length(i)), Reverse(size(i)));
+                sorted(problem, by_length, stop)
+            }
             Order::PeakSize | Order::PeakLength => {
                 let peak = peak_index(problem);
                 let at_peak = |i: u32| {
@@ -67,16 +72,18 @@ impl Order {
                     life.iter().any(|s| s.contains(peak))
                 };
                 let long_first = self == Order::PeakLength;
-                sorted(problem, |i| {
+                let key = |i: u32| {
                     let at_peak = at_peak(i);
                     let first = if at_peak && long_first { length(i) } else { 0 };
                     (Reverse(at_peak), Reverse(first), by_size(i))
-                })
+                };
+                sorted(problem, key, stop)
             }
-            Order::Start => sorted(problem, |i| {
-                (problem.lives.of(i as usize)[0].first(), Reverse(size(i)))
-            }),
-        })
+            Order::Start => {
+                let first = |i: u32| problem.lives.of(i as usize)[0].first();
+                sorted(problem, |i| (first(i), Reverse(size(i))), stop)
+            }
+        }
     }
 }
 
@@ -88,11 +95,15 @@ fn length(problem: &Problem, item: u32) -> u64 {
         .sum()
 }
 
-/// All items by ascending key; ties by dense id.
-fn sorted<K: Ord>(problem: &Problem, key: impl Fn(u32) -> K) -> Vec<u32> {
+/// All items by ascending key; ties by dense id. `None` once `stop` says so.
+fn sorted<K: Ord + Copy>(
+    problem: &Problem,
+    key: impl Fn(u32) -> K,
+    stop: &mut dyn FnMut() -> bool,
+) -> Option<Vec<u32>> {
     let mut keyed: Vec<(K, u32)> = (0..problem.items.len() as u32)
         .map(|i| (key(i), i))
         .collect();
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, i)| i).collect()
+    sort_unless(&mut keyed, stop)?;
+    Some(keyed.into_iter().map(|(_, i)| i).collect())
 }

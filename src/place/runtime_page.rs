@@ -142,7 +142,12 @@ impl Search<'_, '_, '_> {
         match first_fit(&self.prepared, order, others, ceiling, &mut self.meter)? {
             Outcome::Placed(placement) => self.keep(placement),
             Outcome::NoRoom { item, offsets } if last && self.best.is_none() => {
-                let failed = Unsolved::NoRoom { item, offsets };
+                let bound = self.bound; // Of the load alone; what may straddle is not in it.
+                let failed = Unsolved::NoRoom {
+                    item,
+                    offsets,
+                    bound,
+                };
                 self.failed.get_or_insert(failed);
             }
             Outcome::NoRoom { .. } => {}

@@ -7,6 +7,7 @@ use super::improve::{Knowledge, improve};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use super::runtime_page;
+use super::warm::Warm;
 use crate::control::{Control, Progress};
 use crate::options::Strategy;
 use crate::order::Order;
@@ -46,6 +47,8 @@ pub enum Unsolved {
         item: u32,
         /// What was placed when it failed, by dense id.
         offsets: Vec<Option<u64>>,
+        /// No placement has a lower peak: above the ceiling, it proves that there is none. // S3
+        bound: u64,
     },
     /// The host cancelled before any placement was found.
     Cancelled,
@@ -65,6 +68,8 @@ const BEST_STEPS: u64 = 1 << 22;
 /// whatever may still help (see `improve`); with a runtime page all of them look at straddling
 /// first (see `runtime_page`). Each begins with all that the strategy
 /// before it does, so that it is never above it. All stop at the bound. // S1, S2
+///
+/// A problem with a hint begins with that, and the result is the one of the least cost; see `warm`.
 ///
 /// A step is one placement. A host that cancels or whose budget is used up gets the best placement
 /// found so far.
@@ -97,11 +102,14 @@ pub fn solve(
     if problem.runtime_page > 0 {
         return runtime_page::solve(problem, strategy, bound, meter);
     }
+    let prepared = Prepared::new(problem);
+    meter.poll()?;
     let mut search = Search {
-        prepared: Prepared::new(problem),
+        prepared,
         bound,
         meter,
         best: None,
+        warm: Warm::serves(problem).then(|| Warm::new(problem)),
         failed: None,
     };
     let stopped = search.run(strategy).err();
@@ -135,12 +143,22 @@ struct Search<'p, 'c, 'h> {
     meter: Meter<'c, 'h>,
     /// The best placement so far.
     best: Option<Placement>,
+    /// What is made of the hint, if there is one.
+    warm: Option<Warm>,
     /// How the first order failed, if it did.
-    failed: Option<Unsolved>,
+    failed: Option<(u32, Vec<Option<u64>>)>,
 }
 
 impl Search<'_, '_, '_> {
     fn run(&mut self, strategy: Strategy) -> Result<(), Stop> {
+        if let Some(warm) = &mut self.warm {
+            let (best, enough) = warm.start(&self.prepared, self.bound, &mut self.meter)?;
+            self.best = best;
+            self.report("hint");
+            if enough {
+                return Ok(());
+            }
+        }
         for (i, &order) in orders(strategy).iter().enumerate() {
             let stop = &mut || self.meter.poll().is_err();
             let Some(order) = order.of(self.prepared.problem, stop) else {
@@ -167,25 +185,35 @@ impl Search<'_, '_, '_> {
         let ceiling = problem.ceiling.min(below_best);
         let done = first_fit(&self.prepared, order, others, ceiling, &mut self.meter)?;
         match done {
-            Outcome::Placed(placement) => self.best = Some(placement),
+            Outcome::Placed(placement) => {
+                if let Some(warm) = &mut self.warm {
+                    warm.found(problem, &placement);
+                }
+                self.best = Some(placement);
+            }
             Outcome::NoRoom { item, offsets } => {
                 if self.best.is_none() && self.failed.is_none() {
-                    self.failed = Some(Unsolved::NoRoom { item, offsets });
+                    self.failed = Some((item, offsets));
                 }
             }
         }
+        self.report("search");
         let incumbent = self.best.as_ref().map_or(u64::MAX, |p| p.peak);
+        // Below the bound there is no room, whatever the order.
+        Ok(incumbent <= self.bound || problem.ceiling < self.bound)
+    }
+
+    /// Tells the host.
+    fn report(&mut self, phase: &'static str) {
         let progress = Progress {
-            phase: "search",
+            phase,
             done: self.meter.done(),
             total: 0,
             bound: self.bound,
-            incumbent,
+            incumbent: self.best.as_ref().map_or(u64::MAX, |p| p.peak),
             elapsed: std::time::Duration::ZERO,
         };
         self.meter.control().report(progress);
-        // Below the bound there is no room, whatever the order.
-        Ok(incumbent <= self.bound || problem.ceiling < self.bound)
     }
 
     /// Goes on until the bound or the end of the budget.
@@ -194,16 +222,27 @@ impl Search<'_, '_, '_> {
             bound: self.bound,
             best: self.best.take(),
         };
+        let before = knowledge.best.as_ref().map(|best| best.peak);
         let stopped = improve(&self.prepared, &mut knowledge, &mut self.meter);
         Knowledge {
             bound: self.bound,
             best: self.best,
         } = knowledge;
+        if let (Some(warm), Some(best)) = (&mut self.warm, &self.best)
+            && before.is_none_or(|before| best.peak < before)
+        {
+            warm.found(self.prepared.problem, best);
+        }
         stopped
     }
 
     fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
-        if let Some(placement) = self.best {
+        let lowest = self.best.as_ref().map(|best| best.peak);
+        let (prepared, meter) = (&self.prepared, &self.meter);
+        let chosen = self
+            .warm
+            .and_then(|warm| warm.into_best(prepared, lowest, meter));
+        if let Some(placement) = chosen.or(self.best) {
             let optimal = placement.peak == self.bound;
             return Ok(Solved {
                 status: if optimal {
@@ -218,7 +257,13 @@ impl Search<'_, '_, '_> {
         if let Some(stop) = stopped {
             return Err(stop.into());
         }
-        Err(self.failed.expect("an order was tried, and it failed"))
+        let (item, offsets) = self.failed.expect("an order was tried, and it failed");
+        let bound = self.bound;
+        Err(Unsolved::NoRoom {
+            item,
+            offsets,
+            bound,
+        })
     }
 }
 
@@ -250,7 +295,7 @@ mod tests {
                     assert_eq!(solved.placement, placement);
                 }
                 (
-                    Err(Unsolved::NoRoom { item, offsets }),
+                    Err(Unsolved::NoRoom { item, offsets, .. }),
                     Outcome::NoRoom {
                         item: want,
                         offsets: partial,
@@ -303,10 +348,16 @@ mod tests {
         testing::add_item(&mut problem, 8, &[(0, 3)]);
         testing::add_item(&mut problem, 4, &[(3, 5)]);
         for strategy in Strategy::ALL {
-            let Err(Unsolved::NoRoom { item, offsets }) = run(&problem, *strategy) else {
+            let Err(Unsolved::NoRoom {
+                item,
+                offsets,
+                bound,
+            }) = run(&problem, *strategy)
+            else {
                 panic!("{strategy} finds room");
             };
             assert_eq!(offsets[item as usize], None);
+            assert_eq!(bound, 12);
             assert_eq!(offsets.iter().flatten().count(), 1);
         }
     }

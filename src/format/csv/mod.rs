@@ -12,7 +12,7 @@
 //! | `alignment` | the start is a multiple of it; empty: 1 |
 //! | `offset` | empty: to be placed; else the address, which is kept |
 //! | `gaps` | `l-u` separated by blanks: parts of the life without content, ends as in the life |
-//! | `hint` | a start to try first; kept, not used |
+//! | `hint` | where the buffer lay before, if it did: a warm start, which is not trusted |
 //!
 //! Column names are compared without regard to case and to blanks around them; blanks around
 //! numbers do not count, those around an id do. Times are any
@@ -202,7 +202,7 @@ struct Columns {
 
 impl Columns {
     fn find(header: &csv::StringRecord, line: u64) -> Result<Columns> {
-        const KNOWN: [&[&str]; 9] = [
+        const KNOWN: [&[&str]; 10] = [
             &["id", "buffer", "buffer_id"],
             &["lower", "begin"],
             &["upper"],
@@ -212,24 +212,21 @@ impl Columns {
             &["alignment"],
             &["offset"],
             &["gaps"],
+            &["hint"],
         ];
         let refuse = |message: String| Err(document_error(format!("line {line}: {message}")));
         if header.iter().all(|name| name.trim().is_empty()) {
             return refuse("there is no header".to_owned());
         }
         let mut found = [None; KNOWN.len()];
-        let (mut hint, mut unused) = (None, Vec::new());
+        let mut unused = Vec::new();
         for (i, name) in header.iter().enumerate() {
             let name = name.trim().to_ascii_lowercase();
             let Some(k) = KNOWN
                 .iter()
                 .position(|names| names.contains(&name.as_str()))
             else {
-                if name == "hint" {
-                    hint = Some(i);
-                } else {
-                    unused.push(header[i].trim().to_owned());
-                }
+                unused.push(header[i].trim().to_owned());
                 continue;
             };
             if let Some(first) = found[k].replace(i) {
@@ -237,7 +234,18 @@ impl Columns {
                 return refuse(format!("columns {first} and {second} say the same thing"));
             }
         }
-        let [id, lower, upper, start, end, size, alignment, offset, gaps] = found;
+        let [
+            id,
+            lower,
+            upper,
+            start,
+            end,
+            size,
+            alignment,
+            offset,
+            gaps,
+            hint,
+        ] = found;
         let all = || header.iter().collect::<Vec<_>>().join(", ");
         let (lower, upper, inclusive) = match (lower, upper, start, end) {
             (Some(lower), Some(upper), None, None) => (lower, upper, false),
@@ -393,7 +401,6 @@ struct Rows<'c> {
     columns: &'c Columns,
     problem: RawProblem,
     lines: Vec<u64>,
-    hints: usize,
 }
 
 impl<'c> Rows<'c> {
@@ -406,7 +413,6 @@ impl<'c> Rows<'c> {
             columns,
             problem,
             lines: Vec::new(),
-            hints: 0,
         }
     }
 
@@ -436,6 +442,12 @@ impl<'c> Rows<'c> {
                 .pins
                 .push(given.map(|text| row.number(text, "offset")).transpose()?);
         }
+        if columns.hint.is_some() {
+            let given = row.optional(columns.hint);
+            problem
+                .hints
+                .push(given.map(|text| row.number(text, "hint")).transpose()?);
+        }
         let gaps = row.gaps()?;
         problem.segments.extend(without(lower, upper, &gaps));
         let segments = u32::try_from(problem.segments.len());
@@ -445,7 +457,6 @@ impl<'c> Rows<'c> {
         problem.sizes.push(size);
         problem.labels.push(id.to_owned());
         self.lines.push(row.line);
-        self.hints += usize::from(row.optional(columns.hint).is_some());
         Ok(())
     }
 
@@ -466,12 +477,6 @@ impl<'c> Rows<'c> {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.hints > 0 {
-            notes.push(format!(
-                "the hints of {} rows are kept but not used",
-                self.hints
-            ));
-        }
         if !self.columns.unused.is_empty() {
             let names = self.columns.unused.join(", ");
             notes.push(format!(

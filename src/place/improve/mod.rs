@@ -26,11 +26,10 @@ use super::exact::{Finding, Ladder, Random};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use super::steps::Steps;
-use super::{PAGE, Placement, Problem};
+use super::{Placement, Problem};
 use crate::control::Progress;
-use crate::ir::Usage;
 use incremental::Incremental;
-use neighbours::Neighbours;
+pub(super) use neighbours::Neighbours;
 use orders::{BaseRule, StackRule, order};
 use pass::pass;
 use profile::Profile;
@@ -256,7 +255,7 @@ impl Improver<'_, '_, '_, '_> {
             let starts = (0..order.items.len() as u32).map(|item| pass.packing.offset(item));
             let repairs = Incremental::new(self.prepared, &order, starts, cap, self.turn);
             if let Some(starts) = repairs.repair(patience, &mut self.neighbours, self.meter)? {
-                let placement = of_offsets(self.problem(), starts);
+                let placement = Placement::of(self.problem(), starts);
                 self.keep(placement);
             }
             return Ok(());
@@ -296,7 +295,7 @@ impl Improver<'_, '_, '_, '_> {
             left -= used;
             match finding {
                 Finding::Better(offsets, _) => {
-                    let placement = of_offsets(self.problem(), offsets);
+                    let placement = Placement::of(self.problem(), offsets);
                     self.keep(placement);
                 }
                 Finding::Bound(bound) => {
@@ -309,27 +308,5 @@ impl Improver<'_, '_, '_, '_> {
         }
         self.ladder = Some(ladder);
         Ok(())
-    }
-}
-
-/// The placement of these starts, the collective ones all in their region.
-fn of_offsets(problem: &Problem, offsets: Vec<u64>) -> Placement {
-    let mut peak = problem.floor;
-    let mut collective_end = problem.floor;
-    for (item, &start) in problem.items.iter().zip(&offsets) {
-        peak = peak.max(start + item.size);
-        if item.usage == Usage::Collective {
-            collective_end = collective_end.max(start + item.size);
-        }
-    }
-    let real = || match collective_end {
-        end if end == problem.floor => 0,
-        end => end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX) - problem.floor,
-    };
-    Placement {
-        offsets,
-        peak,
-        collective_real: problem.collective_limit.map(|_| real()),
-        outside_region: Vec::new(),
     }
 }

@@ -5,14 +5,14 @@ use crate::place::prepared::Prepared;
 
 /// An index over the lives of a problem.
 #[derive(Debug)]
-pub(super) struct Neighbours {
+pub(crate) struct Neighbours {
     tree: IntervalTree,
     found: Vec<u32>,
 }
 
 impl Neighbours {
     /// Builds the index. Pins count from the number of items on.
-    pub(super) fn new(prepared: &Prepared<'_>) -> Neighbours {
+    pub(crate) fn new(prepared: &Prepared<'_>) -> Neighbours {
         let items = prepared.problem.items.len();
         let pins = prepared.problem.pins.len();
         let mut intervals = Vec::with_capacity(items + pins);
@@ -36,7 +36,7 @@ impl Neighbours {
 
     /// Calls `visit` with every other item and every pin that is live when `item` is; with those
     /// that meet several of its runs several times. Returns how many calls those were.
-    pub(super) fn visit(
+    pub(crate) fn visit(
         &mut self,
         prepared: &Prepared<'_>,
         item: u32,
