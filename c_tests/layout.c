@@ -30,7 +30,7 @@ AT(dram_error_info, other_location, 104);
 AT(dram_error_info, other_core, 120);
 AT(dram_error_info, reserved, 124);
 
-_Static_assert(sizeof(dram_no_room) == 104, "dram_no_room");
+_Static_assert(sizeof(dram_no_room) == 128, "dram_no_room");
 AT(dram_no_room, struct_size, 0);
 AT(dram_no_room, location, 8);
 AT(dram_no_room, bytes, 24);
@@ -44,7 +44,11 @@ AT(dram_no_room, instruction, 80);
 AT(dram_no_room, holder_count, 88);
 AT(dram_no_room, id, 92);
 AT(dram_no_room, proved, 96);
-AT(dram_no_room, reserved, 100);
+AT(dram_no_room, conflict_count, 100);
+AT(dram_no_room, conflict_instruction, 104);
+AT(dram_no_room, conflict_deficit, 112);
+AT(dram_no_room, conflict_minimal, 120);
+AT(dram_no_room, reserved, 124);
 
 _Static_assert(sizeof(dram_holder) == 64, "dram_holder");
 AT(dram_holder, struct_size, 0);
@@ -62,7 +66,7 @@ AT(dram_region, size, 8);
 AT(dram_region, space, 16);
 AT(dram_region, usage_mask, 20);
 
-_Static_assert(sizeof(dram_options) == 120, "dram_options");
+_Static_assert(sizeof(dram_options) == 128, "dram_options");
 AT(dram_options, struct_size, 0);
 AT(dram_options, capacity, 8);
 AT(dram_options, budget_ms, 16);
@@ -83,6 +87,7 @@ AT(dram_options, strict, 104);
 AT(dram_options, trim_cc, 108);
 AT(dram_options, usage_mask, 112);
 AT(dram_options, separate_functions, 116);
+AT(dram_options, keep, 120);
 
 _Static_assert(sizeof(dram_progress) == 64, "dram_progress");
 AT(dram_progress, struct_size, 0);
@@ -93,13 +98,14 @@ AT(dram_progress, bound, 40);
 AT(dram_progress, incumbent, 48);
 AT(dram_progress, elapsed_us, 56);
 
-_Static_assert(sizeof(dram_control) == 48, "dram_control");
+_Static_assert(sizeof(dram_control) == 56, "dram_control");
 AT(dram_control, struct_size, 0);
 AT(dram_control, cancel, 8);
 AT(dram_control, progress, 16);
 AT(dram_control, progress_user, 24);
 AT(dram_control, shared, 32);
 AT(dram_control, shared_user, 40);
+AT(dram_control, hint, 48);
 
 _Static_assert(sizeof(dram_module_info) == 32, "dram_module_info");
 AT(dram_module_info, struct_size, 0);
@@ -261,7 +267,7 @@ _Static_assert(sizeof(dram_interval) == 16, "dram_interval");
 AT(dram_interval, lower, 0);
 AT(dram_interval, upper, 8);
 
-_Static_assert(sizeof(dram_problem) == 80, "dram_problem");
+_Static_assert(sizeof(dram_problem) == 88, "dram_problem");
 AT(dram_problem, struct_size, 0);
 AT(dram_problem, count, 8);
 AT(dram_problem, starts, 16);
@@ -272,8 +278,9 @@ AT(dram_problem, pins, 48);
 AT(dram_problem, labels, 56);
 AT(dram_problem, regions, 64);
 AT(dram_problem, region_count, 72);
+AT(dram_problem, hints, 80);
 
-_Static_assert(sizeof(dram_problem_result) == 56, "dram_problem_result");
+_Static_assert(sizeof(dram_problem_result) == 88, "dram_problem_result");
 AT(dram_problem_result, struct_size, 0);
 AT(dram_problem_result, peak, 8);
 AT(dram_problem_result, bound, 16);
@@ -282,6 +289,10 @@ AT(dram_problem_result, status, 32);
 AT(dram_problem_result, straddler_count, 36);
 AT(dram_problem_result, runtime_pages, 40);
 AT(dram_problem_result, private_bytes, 48);
+AT(dram_problem_result, kept, 56);
+AT(dram_problem_result, kept_bytes, 64);
+AT(dram_problem_result, moved, 72);
+AT(dram_problem_result, moved_bytes, 80);
 
 _Static_assert(sizeof(dram_dependence) == 24, "dram_dependence");
 AT(dram_dependence, from, 0);

@@ -113,7 +113,9 @@ enum dram_status
    */
   DRAM_STATUS_UNIMPLEMENTED = 12,
   /**
-   * A mistake of the library. The handles involved are poisoned: they can only be freed.
+   * A mistake of the library. A panic poisons the handles involved: from then on they give
+   * `DRAM_STATUS_FAILED_PRECONDITION` and can only be freed. A result that the library's own
+   * verifier refuses changes nothing, and poisons nothing.
    */
   DRAM_STATUS_INTERNAL = 13,
 };
@@ -876,9 +878,26 @@ typedef struct dram_no_room {
    */
   uint32_t id;
   /**
-   * 1 if the bound alone exceeds the capacity, so that no placement exists at all; else 0.
+   * 1 if it is proved that no placement exists at all; else 0, and that is not known.
    */
   uint32_t proved;
+  /**
+   * How many locations `dram_error_conflict` lists: those that cannot all be placed, whatever
+   * else is. 0 unless it is proved.
+   */
+  uint32_t conflict_count;
+  /**
+   * The flat index at which the most of their bytes are live; in a raw problem, the time.
+   */
+  int64_t conflict_instruction;
+  /**
+   * At least so many bytes are missing for them.
+   */
+  uint64_t conflict_deficit;
+  /**
+   * 1 if without any one of them the others can be placed; else 0, and that is not known.
+   */
+  uint32_t conflict_minimal;
   /**
    * Always 0.
    */
@@ -1045,6 +1064,10 @@ typedef struct dram_options {
    * share bytes. Else 0.
    */
   uint32_t separate_functions;
+  /**
+   * With a hint: how many bytes of peak each MiB that keeps its address may cost.
+   */
+  uint64_t keep;
 } dram_options;
 
 /**
@@ -1127,6 +1150,12 @@ typedef struct dram_control {
    * Handed to `shared`.
    */
   void *shared_user;
+  /**
+   * An earlier plan of a program, of this one or of one like it; may be null. Locations of the
+   * same function and name that have as many bytes keep its addresses where that costs nothing,
+   * or no more than `dram_options.keep`. Nothing in it is trusted; it may be freed meanwhile.
+   */
+  const struct dram_plan *hint;
 } dram_control;
 
 /**
@@ -2100,6 +2129,15 @@ typedef struct dram_pipeline_options {
    * Must be 0.
    */
   uint32_t reserved;
+  /**
+   * 1: after the last pass the program is run on its plan, to see whether every read finds what
+   * it should and every two accesses to common bytes are ordered. Else 0.
+   */
+  uint32_t verify_deep;
+  /**
+   * Must be 0.
+   */
+  uint32_t reserved_2;
 } dram_pipeline_options;
 
 /**
@@ -2231,6 +2269,11 @@ typedef struct dram_problem {
    * How many windows.
    */
   size_t region_count;
+  /**
+   * Where the buffers lay before: a warm start, which is not trusted; `DRAM_NO_ADDRESS` where
+   * that is not known. Null: it is not known of any.
+   */
+  const uint64_t *hints;
 } dram_problem;
 
 /**
@@ -2270,6 +2313,22 @@ typedef struct dram_problem_result {
    * `offset % p + size > p`, and then costs its size once more.
    */
   uint64_t private_bytes;
+  /**
+   * Hinted buffers that lie where the hint says.
+   */
+  uint64_t kept;
+  /**
+   * Their bytes.
+   */
+  uint64_t kept_bytes;
+  /**
+   * Hinted buffers that lie elsewhere.
+   */
+  uint64_t moved;
+  /**
+   * Their bytes.
+   */
+  uint64_t moved_bytes;
 } dram_problem_result;
 
 /**
@@ -2951,6 +3010,12 @@ typedef struct dram_api {
    * `dram_run_free`.
    */
   dram_status (*run_free)(struct dram_run *run);
+  /**
+   * `dram_error_conflict`.
+   */
+  dram_status (*error_conflict)(const struct dram_error *error,
+                                uint32_t position,
+                                struct dram_holder *holder_out);
 } dram_api;
 
 #ifdef __cplusplus
@@ -2993,6 +3058,17 @@ dram_status dram_error_no_room(const struct dram_error *error, struct dram_no_ro
 dram_status dram_error_holder(const struct dram_error *error,
                               uint32_t position,
                               struct dram_holder *holder_out);
+
+/**
+ * Location number `position` of those that cannot all be placed, largest first; past the last one,
+ * or if nothing is proved, `DRAM_STATUS_OUT_OF_RANGE`.
+ *
+ * `holder_out`: set its `struct_size`, the call fills the rest; its `start` is `DRAM_NO_ADDRESS`.
+ * All 0 on failure.
+ */
+dram_status dram_error_conflict(const struct dram_error *error,
+                                uint32_t position,
+                                struct dram_holder *holder_out);
 
 /**
  * Frees an error; null is fine. The text borrowed from it goes with it.

@@ -162,6 +162,15 @@ class [[nodiscard]] Status {
     }
     return out;
   }
+  /// One of the locations that cannot all be placed, if that is proved; largest first, borrowed
+  /// from this object.
+  std::optional<dram_holder> conflict(std::uint32_t position) const noexcept {
+    auto out = sized<dram_holder>();
+    if (error_ == nullptr || api_->error_conflict(error_, position, &out) != DRAM_STATUS_OK) {
+      return {};
+    }
+    return out;
+  }
   /// Success, or the end: throws, or aborts where there are no exceptions.
   void check() const {
     if (ok()) return;
@@ -350,6 +359,8 @@ struct Options : dram_options {
   Options() noexcept : dram_options(sized<dram_options>()) {}
 };
 
+class Plan;
+
 /// How a host watches, stops and steers a run. Everything in it may be missing.
 struct Control {
   /// Stops the run when set. A callback that throws sets it too.
@@ -359,6 +370,8 @@ struct Control {
   /// Whether the cores share a location although its description does not say so:
   /// (core, function, number, cookie).
   std::function<bool(std::uint32_t, std::string_view, std::uint32_t, std::uint64_t)> shared;
+  /// An earlier plan to start from; see dram_control.
+  const Plan *hint = nullptr;
 };
 
 namespace detail {
@@ -367,6 +380,7 @@ namespace detail {
 class Watch {
  public:
   Watch(Api api, const Control &control) : api_(api), control_(control) {
+    given_.hint = handle_of(control.hint);
     given_.cancel = control.cancel == nullptr ? nullptr : control.cancel->get();
     if ((control.progress || control.shared) && given_.cancel == nullptr) {
       auto own = Cancel::create(api);
@@ -387,6 +401,7 @@ class Watch {
   const dram_control *get() const noexcept { return &given_; }
 
  private:
+  static const dram_plan *handle_of(const Plan *plan) noexcept;
   static void progress(void *user, const dram_progress *progress) noexcept {
     auto &self = *static_cast<Watch *>(user);
     self.run([&] { self.control_.progress(*progress); });
@@ -725,6 +740,10 @@ class Plan {
 
   detail::Owned<dram_plan, &dram_api::plan_free> owned_;
 };
+
+inline const dram_plan *detail::Watch::handle_of(const Plan *plan) noexcept {
+  return plan == nullptr ? nullptr : plan->get();
+}
 
 /// What verification found; empty for a plan that is proven right.
 class Report {

@@ -2,6 +2,8 @@
 //!
 //! Core code has no clock of its own; what reads one is handed in at the edge. // S2
 
+use crate::error::{Fault, Result};
+use crate::plan::Plan;
 use crate::shared::Predicate;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,6 +38,8 @@ pub struct Control<'a> {
     pub deadline: Option<Duration>,
     /// Says of a location whether the cores share it although it does not say so itself. // M1
     pub shared: Option<Predicate<'a>>,
+    /// An earlier plan, of this program or one like it: a warm start. Nothing in it is trusted.
+    pub hint: Option<&'a Plan>,
 }
 
 impl Control<'_> {
@@ -50,6 +54,29 @@ impl Control<'_> {
             (Some(deadline), Some(elapsed)) => elapsed() >= deadline,
             _ => false,
         }
+    }
+
+    /// An error if the host has cancelled or the time is up, for whoever has found nothing yet.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.cancelled() {
+            Err(Fault::Cancelled.into())
+        } else if self.out_of_time() {
+            Err(Fault::DeadlineExceeded.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// What `body` makes, which asks often whether to stop; `None` from it is the host's doing.
+    pub(crate) fn unless_stopped<T>(
+        &self,
+        body: impl FnOnce(&mut dyn FnMut() -> bool) -> Option<T>,
+    ) -> Result<T> {
+        let made = body(&mut || self.cancelled() || self.out_of_time());
+        made.ok_or_else(|| match self.cancelled() {
+            true => Fault::Cancelled.into(),
+            false => Fault::DeadlineExceeded.into(),
+        })
     }
 
     /// Tells the host, filling in the time.

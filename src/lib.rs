@@ -51,8 +51,8 @@ pub use error::{Error, Fault, Place, Result};
 pub use labels::Labels;
 pub use options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
 pub use place::{
-    Holder, InPlacePair, Item, NAMED_HOLDERS, Named, NoRoom, PAGE, Pin, Placement, Problem, Region,
-    Solved, Unsolved, load_profile, lower_bound, no_room, solve,
+    Hint, Holder, InPlacePair, Infeasible, Item, Kept, Member, NAMED_HOLDERS, Named, NoRoom, PAGE,
+    Pin, Placement, Problem, Region, Solved, Unsolved, load_profile, lower_bound, solve,
 };
 pub use plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,

@@ -120,6 +120,8 @@ pub struct Options {
     /// A device-wide barrier separates the entry functions, so that their shared locations may
     /// share bytes. // M4
     pub separate_functions: bool,
+    /// Bytes of peak that may be paid for each MiB of a hint that keeps its address; 0: none. // S2
+    pub keep: u64,
     /// The usages that are candidates. // T
     pub usage_mask: UsageMask,
     /// Windows per space; none: one without bounds. // P6
@@ -145,6 +147,7 @@ impl Default for Options {
             geometry: Geometry::default(),
             shared_mib_per_core: 0,
             separate_functions: false,
+            keep: 0,
             usage_mask: UsageMask::default(),
             regions: Vec::new(),
         }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{Function, MemLocId, Module, Program, Skipped, Space, closed_set};
 use crate::options::{Options, Strategy};
+use crate::place::Kept;
 
 closed_set! {
     /// What is known about the peak. // S3
@@ -214,6 +215,26 @@ pub struct Dependence {
 }
 
 impl Plan {
+    /// The metrics of a plan that had a hint: locations and bytes that it kept and moved.
+    pub(crate) const KEPT_METRICS: [&str; 4] = [
+        "hint_kept",
+        "hint_kept_bytes",
+        "hint_moved",
+        "hint_moved_bytes",
+    ];
+
+    /// What became of the locations that the hint had an address for; `None` if there was no hint.
+    pub fn kept(&self) -> Option<Kept> {
+        let [kept, kept_bytes, moved, moved_bytes] =
+            Plan::KEPT_METRICS.map(|name| self.metrics.get(name).copied());
+        Some(Kept {
+            kept: kept?,
+            kept_bytes: kept_bytes?,
+            moved: moved?,
+            moved_bytes: moved_bytes?,
+        })
+    }
+
     /// Refuses a plan that is not of this program as it is: other modules, functions, locations,
     /// sizes or pins, or lives past the last instruction.
     ///
@@ -282,7 +303,7 @@ impl FunctionPlan {
 }
 
 /// Whether a plan would call a location so.
-fn is_label(name: &str, function: &Function, id: MemLocId) -> bool {
+pub(crate) fn is_label(name: &str, function: &Function, id: MemLocId) -> bool {
     match function.memloc_name(id) {
         "" => name.strip_prefix('#').and_then(|n| n.parse().ok()) == Some(id.0),
         declared => name == declared,

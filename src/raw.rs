@@ -11,7 +11,7 @@ use crate::ir::{FlatIndex, Lives, Segment, Usage};
 use crate::labels::Labels;
 use crate::options::{Floor, Options};
 use crate::order::sort_words;
-use crate::place::{self, Item, Named, PAGE, Pin, Problem, Region, Unsolved};
+use crate::place::{self, Hint, Item, Kept, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
 use crate::sorting::CompactSort as _;
 
@@ -28,6 +28,8 @@ pub struct RawProblem {
     pub alignments: Vec<u64>,
     /// The host's own addresses. Empty: none.
     pub pins: Vec<Option<u64>>,
+    /// Where the rows lay before: a warm start, not trusted. Empty: not known. // S2
+    pub hints: Vec<Option<u64>>,
     /// How messages call the rows. Empty: by number.
     pub labels: Labels,
     /// Windows of the address space. Empty: one without bounds.
@@ -47,6 +49,8 @@ pub struct RawPlan {
     pub floor: u64,
     /// Whether the peak is proven; with a runtime page also that no other row need straddle less.
     pub status: Status,
+    /// How many of the hints were kept; none if there are none.
+    pub kept: Kept,
     /// Pages of the runtime that the rows reach into, pins included; 0 if the option is off. // P7
     pub runtime_pages: u64,
     /// Bytes of the copies that straddling costs. // P7
@@ -106,7 +110,11 @@ impl RawProblem {
                 "ascends from 0 to the number of segments",
             ));
         }
-        if !fits(self.alignments.len()) || !fits(self.pins.len()) || !fits(self.labels.len()) {
+        if !fits(self.alignments.len())
+            || !fits(self.pins.len())
+            || !fits(self.hints.len())
+            || !fits(self.labels.len())
+        {
             return Err(Error::invalid(
                 "rows",
                 "every list has one entry per row, or none",
@@ -148,7 +156,7 @@ impl RawProblem {
 /// Places a raw problem: exact bytes, pins as obstacles (`floor: holes`) or below everything.
 ///
 /// Of the options it reads `strategy`, `capacity`, `preset`, `budget_*`, `floor`, `align` and
-/// `runtime_page`.
+/// `keep` and `runtime_page`.
 /// A row of no bytes lies at the floor, a row without a life at 0.
 pub fn solve_raw(
     raw: &RawProblem,
@@ -165,7 +173,7 @@ pub fn solve_raw(
         options.budget_steps,
         control,
     )
-    .map_err(|unsolved| ranked.explain(raw, unsolved))?;
+    .map_err(|unsolved| ranked.explain(raw, unsolved, control))?;
     let floor = ranked.problem.floor;
     let mut offsets: Vec<u64> = (0..raw.len())
         .map(|row| {
@@ -180,12 +188,14 @@ pub fn solve_raw(
     for (&row, &offset) in ranked.rows.iter().zip(&solved.placement.offsets) {
         offsets[row as usize] = offset;
     }
+    let kept = Kept::of(&ranked.problem, &solved.placement.offsets);
     let mut plan = RawPlan {
         offsets,
         peak: solved.placement.peak,
         bound: solved.bound,
         floor,
         status: solved.status,
+        kept,
         ..RawPlan::default()
     };
     if options.runtime_page > 0 {
@@ -238,7 +248,7 @@ impl Ranked {
     }
 
     fn new(raw: &RawProblem, options: &Options, control: &Control<'_>) -> Result<Ranked> {
-        go_on(control)?;
+        control.check()?;
         let rank = Ranks::new(raw);
         let mut merged: Vec<Segment> = Vec::new();
         let mut segments = |row: u32, lives: &mut Lives| {
@@ -262,6 +272,7 @@ impl Ranked {
         let (mut rows, pin_rows): (Vec<u32>, Vec<u32>) = (0..raw.len() as u32)
             .filter(live)
             .partition(|&row| raw.pin(row as usize).is_none());
+        control.check()?;
         // The dense id of raw problems. // T
         let id = |row: u32| {
             let row = row as usize;
@@ -280,9 +291,9 @@ impl Ranked {
                 .iter()
                 .map(|&row| u64::from(lower(row)) << 32 | u64::from(row))
                 .collect();
-            go_on(control)?;
-            sort_words(&mut keys, &mut || go_on(control).is_err());
-            go_on(control)?;
+            control.check()?;
+            sort_words(&mut keys, &mut || control.check().is_err());
+            control.check()?;
             rows.clear();
             for same in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
                 let from = rows.len();
@@ -300,11 +311,17 @@ impl Ranked {
             ..Problem::default()
         };
         problem.regions.sort_compact_by_key(|r| r.base);
+        if !raw.hints.is_empty() {
+            problem.hint = Hint {
+                starts: rows.iter().map(|&row| raw.hints[row as usize]).collect(),
+                keep: options.keep,
+            };
+        }
         problem.items.reserve_exact(rows.len());
         problem.lives = Lives::with_capacity(rows.len(), raw.segments.len());
         for (i, &row) in rows.iter().enumerate() {
             if i % POLL == 0 {
-                go_on(control)?;
+                control.check()?;
             }
             problem.items.push(Item {
                 size: raw.sizes[row as usize],
@@ -349,8 +366,8 @@ impl Ranked {
     }
 
     /// The error of an unsolved problem, in the host's own rows and times.
-    fn explain(&self, raw: &RawProblem, unsolved: Unsolved) -> Error {
-        let mut error = unsolved.explain(&self.problem, |named| {
+    fn explain(&self, raw: &RawProblem, unsolved: Unsolved, control: &mut Control<'_>) -> Error {
+        let mut error = unsolved.explain(&self.problem, None, control, |named| {
             let row = match named {
                 Named::Item(item) => self.rows[item as usize],
                 Named::Pin(pin) => self.pin_rows[pin],
@@ -360,10 +377,16 @@ impl Ranked {
         if let Fault::NoRoom(report) = &mut error.fault {
             let times = times(raw);
             let time = |rank: i64| times[rank as usize];
+            let closed = |(first, last)| (time(first), time(last + 1) - 1); // As everywhere. // L2
             report.index = time(report.index);
             for holder in &mut report.holders {
-                let (first, last) = holder.life;
-                holder.life = (time(first), time(last + 1) - 1); // Closed, as everywhere. // L2
+                holder.life = closed(holder.life);
+            }
+            if let Some(proof) = &mut report.infeasible {
+                proof.index = time(proof.index);
+                for member in &mut proof.set {
+                    member.life = closed(member.life);
+                }
             }
         }
         error
@@ -372,17 +395,6 @@ impl Ranked {
 
 /// Rows between two looks at the host's flag and clock.
 const POLL: usize = 1 << 15;
-
-/// Refuses to go on once the host has cancelled, or its time is up. // S2
-fn go_on(control: &Control<'_>) -> Result<()> {
-    if control.cancelled() {
-        Err(Fault::Cancelled.into())
-    } else if control.out_of_time() {
-        Err(Fault::DeadlineExceeded.into())
-    } else {
-        Ok(())
-    }
-}
 
 /// Every time of a problem, once.
 fn times(raw: &RawProblem) -> Vec<i64> {

@@ -31,6 +31,13 @@ TEST(Errors, NoRoomSaysWhatIsInTheWay) {
   ASSERT_GE(report->holder_count, 1u);
   EXPECT_TRUE(plan.status().holder(0).has_value());
   EXPECT_FALSE(plan.status().holder(report->holder_count).has_value());
+  ASSERT_EQ(report->conflict_count, 2u);
+  EXPECT_EQ(report->conflict_minimal, 1u);
+  EXPECT_EQ(report->conflict_deficit, 4096u);
+  EXPECT_EQ(dram::view(plan.status().conflict(0)->location), "big");
+  EXPECT_EQ(dram::view(plan.status().conflict(1)->location), "small");
+  EXPECT_EQ(plan.status().conflict(1)->bytes, 4096u);
+  EXPECT_FALSE(plan.status().conflict(2).has_value());
   // A failed call changes nothing: the same program is placed where there is room.
   options.capacity = 12288;
   EXPECT_TRUE(f.program.plan(options).ok());

@@ -144,9 +144,19 @@ TEST(Planning, ProgressIsToldAndCancelIsSticky) {
   for (int i = 0; i < 50; ++i) suite::written_and_read(f.main, "a" + std::to_string(i), 4096);
   int told = 0;
   dram::Control control;
-  control.progress = [&](const dram_progress &) { told += 1; };
+  dram_progress last{};
+  std::string phase;
+  control.progress = [&](const dram_progress &progress) {
+    told += 1;
+    EXPECT_GE(progress.elapsed_us, last.elapsed_us);
+    last = progress;
+    phase = dram::view(progress.phase);
+  };
   DRAM_OK(f.program.plan({}, control).status());
   EXPECT_GT(told, 0);
+  EXPECT_EQ(phase, "search");
+  EXPECT_EQ(last.bound, 4096u);
+  EXPECT_EQ(last.incumbent, 4096u);
   const auto cancel = dram::Cancel::create(api());
   DRAM_OK(cancel.status());
   dram::Cancel flag = std::move(const_cast<dram::Result<dram::Cancel> &>(cancel)).value();
@@ -186,6 +196,28 @@ TEST(Planning, TheLoadOfAFunctionIsToldPerInstruction) {
   auto plan = f.program.plan();
   DRAM_OK(plan.status());
   EXPECT_EQ(plan->load(f.main).value(), (std::vector<std::uint64_t>{4096, 4096, 8192, 8192}));
+}
+
+TEST(Planning, AHintKeepsWhatHasNotChanged) {
+  Fixture before;
+  const auto a = suite::written_and_read(before.main, "a", 4096);
+  const auto b = suite::written_and_read(before.main, "b", 8192);
+  auto hint = before.program.plan();
+  DRAM_OK(hint.status());
+  EXPECT_FALSE(hint->metric("hint_kept").ok()) << "it had no hint itself";
+  Fixture after;
+  EXPECT_EQ(suite::written_and_read(after.main, "b", 8192), a);
+  EXPECT_EQ(suite::written_and_read(after.main, "a", 8192), b);
+  dram::Control control;
+  control.hint = &*hint;
+  auto plan = after.program.plan({}, control);
+  DRAM_OK(plan.status());
+  EXPECT_EQ(plan->metric("hint_kept").value(), 1u) << "a has grown";
+  EXPECT_EQ(plan->metric("hint_kept_bytes").value(), 8192u);
+  EXPECT_EQ(plan->metric("hint_moved").value(), 0u);
+  EXPECT_EQ(after.program.verify(*plan)->count().value(), 0u);
+  hint->reset();
+  EXPECT_EQ(after.program.plan({}, control).status().code(), DRAM_STATUS_OK) << "none is fine";
 }
 
 TEST(Planning, WhatStraddlesARuntimePageIsListed) {

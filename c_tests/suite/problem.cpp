@@ -37,3 +37,28 @@ TEST(Problem, LargeTimesAndSizesAreExact) {
   DRAM_OK(solved.status());
   EXPECT_EQ(solved->result.peak, (std::uint64_t{3} << 40) + 1);
 }
+
+TEST(Problem, HintsAreAWarmStartAndNotTrusted) {
+  const std::vector<dram_interval> intervals{{0, 4}, {0, 4}, {0, 4}};
+  const std::vector<std::uint64_t> sizes{8, 4, 2};
+  auto problem = dram_problem{};
+  problem.struct_size = sizeof problem;
+  problem.count = sizes.size();
+  problem.intervals = intervals.data();
+  problem.sizes = sizes.data();
+  const std::vector<std::uint64_t> good{6, 2, 0};
+  problem.hints = good.data();
+  auto solved = dram::solve(api(), problem);
+  DRAM_OK(solved.status());
+  EXPECT_EQ(solved->offsets, good);
+  EXPECT_EQ(solved->result.kept, 3u);
+  EXPECT_EQ(solved->result.kept_bytes, 14u);
+  EXPECT_EQ(solved->result.moved, 0u);
+  const std::vector<std::uint64_t> bad{UINT64_MAX - 1, 0, DRAM_NO_ADDRESS};
+  problem.hints = bad.data();
+  solved = dram::solve(api(), problem);
+  DRAM_OK(solved.status());
+  EXPECT_EQ(solved->result.peak, 14u);
+  EXPECT_EQ(solved->result.kept, 1u);
+  EXPECT_EQ(solved->result.moved, 1u);
+}

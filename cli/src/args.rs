@@ -42,6 +42,10 @@ pub struct PlanArgs {
     /// Also write the order that re-used bytes need (programs only).
     #[arg(long)]
     pub deps: bool,
+    /// An earlier plan of this program, or of one like it, to start from: what has not changed stays
+    /// where it was, if that costs nothing (a CSV has a column for it); - is stdin.
+    #[arg(long, value_name = "PLAN")]
+    pub hint: Option<PathBuf>,
     /// What is asked for.
     #[command(flatten)]
     pub options: OptionArgs,
@@ -167,6 +171,9 @@ pub struct OptionArgs {
     /// A device-wide barrier separates the entry functions: their shared locations may share bytes.
     #[arg(long, action = ArgAction::SetTrue)]
     separate_functions: bool,
+    /// With hints: how many bytes of peak each MiB that keeps its address may cost [default: 0].
+    #[arg(long, value_name = "BYTES")]
+    keep: Option<u64>,
 }
 
 impl OptionArgs {
@@ -189,6 +196,7 @@ impl OptionArgs {
             runtime_page: self.runtime_page.unwrap_or(default.runtime_page),
             geometry: self.geometry.unwrap_or(default.geometry),
             separate_functions: self.separate_functions,
+            keep: self.keep.unwrap_or(default.keep),
             shared_mib_per_core: self
                 .shared_mib_per_core
                 .unwrap_or(default.shared_mib_per_core),
@@ -239,7 +247,7 @@ mod tests {
         let line = "dramalloc plan x --strategy best --capacity 7 --preset trn2 --budget-ms 8 \
                     --budget-steps 9 --floor hwm --align 16 --packed --reuse-io --strict \
                     --cc-limit -1 --trim-cc --runtime-page 512 --geometry unified \
-                    --shared-mib-per-core 64 --separate-functions";
+                    --shared-mib-per-core 64 --separate-functions --keep 10";
         let args = Args::try_parse_from(line.split_whitespace()).map_err(|e| e.to_string());
         let Command::Plan(plan) = args.unwrap().command else {
             panic!("not a plan")
@@ -261,6 +269,7 @@ mod tests {
             geometry: Geometry::Unified,
             shared_mib_per_core: 64,
             separate_functions: true,
+            keep: 10,
             usage_mask: Options::default().usage_mask, // A host's choice, not a flag.
             regions: Vec::new(),                       // Likewise.
         };

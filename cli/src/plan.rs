@@ -12,7 +12,7 @@ use dramalloc::{Control, Floor, Options, Plan, Progress, RawPlan, RawProblem, St
 use crate::args::{PlanArgs, Talk};
 use crate::deps;
 use crate::failure::{Failure, MOST_LINES, say_notes, tell};
-use crate::input::{self, Input};
+use crate::input::{self, Input, is_standard};
 use crate::output;
 use crate::progress::Bar;
 
@@ -27,6 +27,11 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
             &input.name,
             "rows have no order to add, --deps needs a program",
         ));
+    } else if args.hint.is_some() {
+        return Err(Failure::file(
+            &input.name,
+            "rows have a column for hints, --hint needs a program",
+        ));
     } else {
         plan_raw(input, args, &mut clock)?
     };
@@ -40,7 +45,8 @@ fn plan_program(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Ve
     let program = format::read_program(&input.bytes).map_err(failed)?;
     clock.stage("read");
     let options = args.options.options(Floor::Hwm);
-    let mut plan = supervised(&options, &args.talk, |control| {
+    let hint = hint(args)?;
+    let mut plan = supervised(&options, &args.talk, hint.as_ref(), |control| {
         dramalloc::plan(&program, &options, control)
     })
     .map_err(failed)?;
@@ -57,6 +63,21 @@ fn plan_program(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Ve
     let mut bytes = Vec::new();
     format::write_plan(&plan, &mut bytes).expect("memory takes every write");
     Ok(bytes)
+}
+
+/// The plan to start from.
+fn hint(args: &PlanArgs) -> Result<Option<Plan>, Failure> {
+    let Some(path) = &args.hint else {
+        return Ok(None);
+    };
+    if is_standard(path) && is_standard(&args.file) {
+        let line = "only one of the two files can be stdin";
+        return Err(Failure::Bad(line.to_owned()));
+    }
+    let input = input::read(path)?;
+    let plan = format::read_plan(&input.bytes);
+    plan.map(Some)
+        .map_err(|e| Failure::library(&input.name, &e))
 }
 
 /// One sentence on what came of it, then what a person should know.
@@ -91,6 +112,9 @@ fn summarise(plan: &Plan, verbose: bool) {
             tell("space", &line);
         }
     }
+    if let Some(kept) = plan.kept() {
+        tell("hint", &kept.to_string());
+    }
     deps::say(plan);
     say_notes(&plan.notes);
     if plan.needs_dependences {
@@ -120,7 +144,7 @@ fn plan_raw(input: Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8>
     clock.stage("read");
     let options = args.options.options(Floor::Holes); // F: a CSV's pins are obstacles.
     let problem = file.problem();
-    let plan = supervised(&options, &args.talk, |control| {
+    let plan = supervised(&options, &args.talk, None, |control| {
         dramalloc::solve_raw(problem, &options, control)
     })
     .map_err(failed)?;
@@ -129,6 +153,9 @@ fn plan_raw(input: Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8>
     clock.stage("verify");
     if !args.talk.quiet {
         tell("plan", &verdict(plan.peak, plan.bound, 0, plan.status));
+        if !problem.hints.is_empty() {
+            tell("hint", &plan.kept.to_string());
+        }
         if options.runtime_page > 0 {
             say_straddlers(problem, &plan);
         }
@@ -159,6 +186,7 @@ fn say_straddlers(problem: &RawProblem, plan: &RawPlan) {
 fn supervised<T>(
     options: &Options,
     talk: &Talk,
+    hint: Option<&Plan>,
     run: impl FnOnce(&mut Control<'_>) -> dramalloc::Result<T>,
 ) -> dramalloc::Result<T> {
     let start = Instant::now();
@@ -169,6 +197,7 @@ fn supervised<T>(
         progress: Some(&mut show),
         elapsed: Some(&elapsed),
         deadline: options.budget_ms.map(Duration::from_millis),
+        hint,
         ..Control::default()
     };
     let result = run(&mut control);

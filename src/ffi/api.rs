@@ -672,6 +672,12 @@ pub struct dram_api {
     ) -> dram_status,
     /// `dram_run_free`.
     pub run_free: unsafe extern "C" fn(run: *mut dram_run) -> dram_status,
+    /// `dram_error_conflict`.
+    pub error_conflict: unsafe extern "C" fn(
+        error: *const dram_error,
+        position: u32,
+        holder_out: *mut dram_holder,
+    ) -> dram_status,
 }
 
 static API: dram_api = dram_api {
@@ -775,6 +781,7 @@ static API: dram_api = dram_api {
     run_note: dram_run_note,
     run_plan: dram_run_plan,
     run_free: dram_run_free,
+    error_conflict: dram_error_conflict,
 };
 
 /// The version of the ABI: `DRAM_ABI_MAJOR << 16 | DRAM_ABI_MINOR` of the library.

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::boundary::{Call, boundary};
 use super::handle::{Handle, Object, Registry};
+use super::memloc::DRAM_NO_ADDRESS;
 use super::status::dram_status;
 use super::structs::{OutStruct, Versioned};
 use super::text::dram_str;
@@ -149,8 +150,17 @@ pub struct dram_no_room {
     pub holder_count: u32,
     /// The location's number: its id in its function, or its row in a raw problem.
     pub id: u32,
-    /// 1 if the bound alone exceeds the capacity, so that no placement exists at all; else 0.
+    /// 1 if it is proved that no placement exists at all; else 0, and that is not known.
     pub proved: u32,
+    /// How many locations `dram_error_conflict` lists: those that cannot all be placed, whatever
+    /// else is. 0 unless it is proved.
+    pub conflict_count: u32,
+    /// The flat index at which the most of their bytes are live; in a raw problem, the time.
+    pub conflict_instruction: i64,
+    /// At least so many bytes are missing for them.
+    pub conflict_deficit: u64,
+    /// 1 if without any one of them the others can be placed; else 0, and that is not known.
+    pub conflict_minimal: u32,
     /// Always 0.
     pub reserved: u32,
 }
@@ -280,6 +290,7 @@ pub unsafe extern "C" fn dram_error_no_room(
         let no_room_out = unsafe { OutStruct::new(no_room_out, "no_room_out")? };
         let failure = call.get(error, "error")?;
         let no_room = failure.no_room()?;
+        let proof = no_room.infeasible.as_ref();
         no_room_out.set(dram_no_room {
             struct_size: 0,
             location: dram_str::of(&no_room.location),
@@ -293,7 +304,11 @@ pub unsafe extern "C" fn dram_error_no_room(
             holder_count: no_room.holders.len() as u32, // At most NAMED_HOLDERS.
             id: no_room.id,
             instruction: no_room.index,
-            proved: no_room.proved.into(),
+            proved: proof.is_some().into(),
+            conflict_count: proof.map_or(0, |proof| proof.set.len() as u32),
+            conflict_instruction: proof.map_or(0, |proof| proof.index),
+            conflict_deficit: proof.map_or(0, |proof| proof.deficit),
+            conflict_minimal: proof.is_some_and(|proof| proof.minimal).into(),
             reserved: 0,
         });
         Ok(())
@@ -326,6 +341,40 @@ pub unsafe extern "C" fn dram_error_holder(
             first: holder.life.0,
             last: holder.life.1,
             id: holder.id,
+            reserved: 0,
+        });
+        Ok(())
+    };
+    // SAFETY: null is allowed.
+    unsafe { boundary(std::ptr::null_mut(), body) }
+}
+
+/// Location number `position` of those that cannot all be placed, largest first; past the last one,
+/// or if nothing is proved, `DRAM_STATUS_OUT_OF_RANGE`.
+///
+/// `holder_out`: set its `struct_size`, the call fills the rest; its `start` is `DRAM_NO_ADDRESS`.
+/// All 0 on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dram_error_conflict(
+    error: *const dram_error,
+    position: u32,
+    holder_out: *mut dram_holder,
+) -> dram_status {
+    let body = |call: &mut Call| {
+        // SAFETY: as this function's parameter says.
+        let holder_out = unsafe { OutStruct::new(holder_out, "holder_out")? };
+        let failure = call.get(error, "error")?;
+        let proof = failure.no_room()?.infeasible.as_ref();
+        let set = proof.map_or(&[][..], |proof| &proof.set);
+        let member = super::at(set, position.into(), "location")?;
+        holder_out.set(dram_holder {
+            struct_size: 0,
+            location: dram_str::of(&member.location),
+            start: DRAM_NO_ADDRESS,
+            bytes: member.bytes,
+            first: member.life.0,
+            last: member.life.1,
+            id: member.id,
             reserved: 0,
         });
         Ok(())

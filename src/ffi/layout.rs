@@ -34,12 +34,12 @@ macro_rules! layout {
 
 layout!(dram_str, 16, { data: 0, len: 8 });
 layout!(dram_error_info, 128, { struct_size: 0, message: 8, function: 24, location: 40, status: 56, core: 60, instruction: 64, has_no_room: 68, pass: 72, other_function: 88, other_location: 104, other_core: 120, reserved: 124 });
-layout!(dram_no_room, 104, { struct_size: 0, location: 8, bytes: 24, capacity: 32, bound: 40, largest_hole: 48, deficit: 56, other_bytes: 64, others: 72, instruction: 80, holder_count: 88, id: 92, proved: 96, reserved: 100 });
+layout!(dram_no_room, 128, { struct_size: 0, location: 8, bytes: 24, capacity: 32, bound: 40, largest_hole: 48, deficit: 56, other_bytes: 64, others: 72, instruction: 80, holder_count: 88, id: 92, proved: 96, conflict_count: 100, conflict_instruction: 104, conflict_deficit: 112, conflict_minimal: 120, reserved: 124 });
 layout!(dram_holder, 64, { struct_size: 0, location: 8, start: 24, bytes: 32, first: 40, last: 48, id: 56, reserved: 60 });
 layout!(dram_region, 24, { base: 0, size: 8, space: 16, usage_mask: 20 });
-layout!(dram_options, 120, { struct_size: 0, capacity: 8, budget_ms: 16, budget_steps: 24, align: 32, cc_limit: 40, runtime_page: 48, shared_mib_per_core: 56, regions: 64, region_count: 72, strategy: 80, preset: 84, floor: 88, geometry: 92, packed: 96, reuse_io: 100, strict: 104, trim_cc: 108, usage_mask: 112, separate_functions: 116 });
+layout!(dram_options, 128, { struct_size: 0, capacity: 8, budget_ms: 16, budget_steps: 24, align: 32, cc_limit: 40, runtime_page: 48, shared_mib_per_core: 56, regions: 64, region_count: 72, strategy: 80, preset: 84, floor: 88, geometry: 92, packed: 96, reuse_io: 100, strict: 104, trim_cc: 108, usage_mask: 112, separate_functions: 116, keep: 120 });
 layout!(dram_progress, 64, { struct_size: 0, phase: 8, done: 24, total: 32, bound: 40, incumbent: 48, elapsed_us: 56 });
-layout!(dram_control, 48, { struct_size: 0, cancel: 8, progress: 16, progress_user: 24, shared: 32, shared_user: 40 });
+layout!(dram_control, 56, { struct_size: 0, cancel: 8, progress: 16, progress_user: 24, shared: 32, shared_user: 40, hint: 48 });
 layout!(dram_module_info, 32, { struct_size: 0, name: 8, core: 24, function_count: 28 });
 layout!(dram_function_info, 40, { struct_size: 0, name: 8, memloc_count: 24, block_count: 28, instruction_count: 32, reserved: 36 });
 layout!(dram_memloc_desc, 144, { struct_size: 0, name: 8, bytes: 24, element_count: 32, element_size: 40, memory: 44, space: 48, usage: 52, align: 56, address: 64, offset: 72, alias_of: 80, flags: 84, cookie: 88, remote_name: 96, reach: 112, reach_count: 120, remote_core: 128, reserved: 132, partition: 136, bank: 140 });
@@ -56,8 +56,8 @@ layout!(dram_segment, 8, { first: 0, last: 4 });
 layout!(dram_violation, 64, { struct_size: 0, kind: 8, message: 24, function: 40, core: 56, location_count: 60 });
 layout!(dram_verify_options, 16, { struct_size: 0, deep: 8, reserved: 12 });
 layout!(dram_interval, 16, { lower: 0, upper: 8 });
-layout!(dram_problem, 80, { struct_size: 0, count: 8, starts: 16, intervals: 24, sizes: 32, alignments: 40, pins: 48, labels: 56, regions: 64, region_count: 72 });
-layout!(dram_problem_result, 56, { struct_size: 0, peak: 8, bound: 16, floor: 24, status: 32, straddler_count: 36, runtime_pages: 40, private_bytes: 48 });
+layout!(dram_problem, 88, { struct_size: 0, count: 8, starts: 16, intervals: 24, sizes: 32, alignments: 40, pins: 48, labels: 56, regions: 64, region_count: 72, hints: 80 });
+layout!(dram_problem_result, 88, { struct_size: 0, peak: 8, bound: 16, floor: 24, status: 32, straddler_count: 36, runtime_pages: 40, private_bytes: 48, kept: 56, kept_bytes: 64, moved: 72, moved_bytes: 80 });
 layout!(dram_dependence, 24, { from: 0, to: 4, kind: 8, distance: 12, header: 16, reserved: 20 });
 layout!(dram_hbm_usage, 104, { struct_size: 0, needed: 8, capacity: 16, input_output: 24, weights: 32, private_bytes: 40, shared: 48, collective: 56, extra: 64, unused: 72, function: 80, instruction: 84, verdict: 88, reserved: 92, copies: 96 });
 layout!(dram_straddler, 72, { struct_size: 0, function: 8, name: 24, address: 40, bytes: 48, core: 56, space: 60, pinned: 64, reserved: 68 });

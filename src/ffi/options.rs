@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::boundary::Call;
 use super::cancel::{Cancel, dram_cancel};
+use super::plan::{PlanObject, dram_plan};
 use super::structs::{self, Versioned};
 use super::text::{dram_str, slice};
 use crate::control::{Control, Progress};
@@ -139,6 +140,8 @@ pub struct dram_options {
     /// 1: a device-wide barrier separates the entry functions, so that their shared locations may
     /// share bytes. Else 0.
     pub separate_functions: u32,
+    /// With a hint: how many bytes of peak each MiB that keeps its address may cost.
+    pub keep: u64,
 }
 
 // SAFETY: pointers, lengths and integers, without padding (asserted in `layout`).
@@ -201,6 +204,10 @@ pub struct dram_control {
     pub shared: dram_shared_fn,
     /// Handed to `shared`.
     pub shared_user: *mut c_void,
+    /// An earlier plan of a program, of this one or of one like it; may be null. Locations of the
+    /// same function and name that have as many bytes keep its addresses where that costs nothing,
+    /// or no more than `dram_options.keep`. Nothing in it is trusted; it may be freed meanwhile.
+    pub hint: *const dram_plan,
 }
 
 // SAFETY: pointers and integers without padding; a null function pointer is `None`, and others
@@ -212,6 +219,7 @@ unsafe impl Versioned for dram_control {
 /// The host's hands on one run, kept alive while it lasts.
 pub(super) struct Watch {
     cancel: Option<Arc<Cancel>>,
+    hint: Option<Arc<PlanObject>>,
     given: dram_control,
 }
 
@@ -255,6 +263,7 @@ impl Watch {
             elapsed: Some(&elapsed),
             deadline: options.budget_ms.map(Duration::from_millis),
             shared: self.given.shared.is_some().then_some(&shared),
+            hint: self.hint.as_ref().map(|hint| &hint.plan),
         };
         body(&mut control)
     }
@@ -287,7 +296,15 @@ pub(super) unsafe fn read(
         true => None,
         false => Some(call.get(given.cancel, "control.cancel")?),
     };
-    let watch = Watch { cancel, given };
+    let hint = match given.hint.is_null() {
+        true => None,
+        false => Some(call.get(given.hint, "control.hint")?),
+    };
+    let watch = Watch {
+        cancel,
+        hint,
+        given,
+    };
     Ok((options, watch))
 }
 
@@ -314,6 +331,7 @@ unsafe fn convert(given: &dram_options) -> Result<Options> {
         geometry: code("options.geometry", given.geometry, Geometry::from_code)?,
         shared_mib_per_core: given.shared_mib_per_core,
         separate_functions: flag("options.separate_functions", given.separate_functions)?,
+        keep: given.keep,
         usage_mask: match given.usage_mask {
             0 => UsageMask::default(),
             mask => UsageMask(mask),

@@ -47,6 +47,9 @@ pub struct dram_problem {
     pub regions: *const dram_region,
     /// How many windows.
     pub region_count: usize,
+    /// Where the buffers lay before: a warm start, which is not trusted; `DRAM_NO_ADDRESS` where
+    /// that is not known. Null: it is not known of any.
+    pub hints: *const u64,
 }
 
 // SAFETY: pointers and lengths, without padding (asserted in `layout`).
@@ -75,6 +78,14 @@ pub struct dram_problem_result {
     /// Bytes of the copies that straddling costs: a buffer straddles a page of `p` bytes if
     /// `offset % p + size > p`, and then costs its size once more.
     pub private_bytes: u64,
+    /// Hinted buffers that lie where the hint says.
+    pub kept: u64,
+    /// Their bytes.
+    pub kept_bytes: u64,
+    /// Hinted buffers that lie elsewhere.
+    pub moved: u64,
+    /// Their bytes.
+    pub moved_bytes: u64,
 }
 
 // SAFETY: integers, without padding (asserted in `layout`).
@@ -195,6 +206,10 @@ fn answer(
             straddler_count: solved.straddlers.len() as u32,
             runtime_pages: solved.runtime_pages,
             private_bytes: solved.private_bytes,
+            kept: solved.kept.kept,
+            kept_bytes: solved.kept.kept_bytes,
+            moved: solved.kept.moved,
+            moved_bytes: solved.kept.moved_bytes,
         });
     }
 }
@@ -217,7 +232,7 @@ unsafe fn convert(given: &dram_problem) -> Result<RawProblem> {
     let intervals = starts[count] as usize;
     let columns = |len: usize, null: bool| if null { 0 } else { len };
     // SAFETY: this function's contract; a null column has no elements.
-    let (intervals, sizes, alignments, pins, labels, regions) = unsafe {
+    let (intervals, sizes, alignments, pins, hints, labels, regions) = unsafe {
         (
             slice(given.intervals, intervals, "problem.intervals")?,
             slice(given.sizes, count, "problem.sizes")?,
@@ -230,6 +245,11 @@ unsafe fn convert(given: &dram_problem) -> Result<RawProblem> {
                 given.pins,
                 columns(count, given.pins.is_null()),
                 "problem.pins",
+            )?,
+            slice(
+                given.hints,
+                columns(count, given.hints.is_null()),
+                "problem.hints",
             )?,
             slice(
                 given.labels,
@@ -246,6 +266,7 @@ unsafe fn convert(given: &dram_problem) -> Result<RawProblem> {
             "a raw problem has one space",
         )),
     };
+    let known = |&offset: &u64| (offset != DRAM_NO_ADDRESS).then_some(offset);
     // SAFETY: this function's contract.
     let label = |text: &dram_str| unsafe { text.read("problem.labels").map(str::to_owned) };
     Ok(RawProblem {
@@ -253,10 +274,8 @@ unsafe fn convert(given: &dram_problem) -> Result<RawProblem> {
         segments: intervals.iter().map(|i| (i.lower, i.upper)).collect(),
         sizes: sizes.to_vec(),
         alignments: alignments.to_vec(),
-        pins: pins
-            .iter()
-            .map(|&pin| (pin != DRAM_NO_ADDRESS).then_some(pin))
-            .collect(),
+        pins: pins.iter().map(known).collect(),
+        hints: hints.iter().map(known).collect(),
         labels: labels.iter().map(label).collect::<Result<_>>()?,
         regions: regions.iter().map(region).collect::<Result<_>>()?,
     })

@@ -164,8 +164,23 @@ pub fn liveness(function: &Function) -> Liveness {
 
 /// The lives of a function's locations; `bindings` ascend by index.
 pub fn liveness_with(function: &Function, bindings: &[Binding]) -> Liveness {
+    liveness_unless(function, bindings, &mut || false).expect("nothing stops it")
+}
+
+/// The same; `None` once `stop` says so, which it is asked often. // S2
+pub(crate) fn liveness_unless(
+    function: &Function,
+    bindings: &[Binding],
+    stop: &mut dyn FnMut() -> bool,
+) -> Option<Liveness> {
     let storage = Storage::new(function);
+    if stop() {
+        return None;
+    }
     let accesses = Accesses::new(function, bindings, &storage);
+    if stop() {
+        return None;
+    }
     let graph = Graph::new(function);
 
     let mut result = Liveness {
@@ -181,6 +196,9 @@ pub fn liveness_with(function: &Function, bindings: &[Binding]) -> Liveness {
     let mut walker = Walker::new(function, &graph);
     let mut unwritten = Vec::new();
     for id in function.memloc_ids() {
+        if id.0 % LOCATIONS_PER_QUESTION == 0 && stop() {
+            return None;
+        }
         let life = walker.walk(accesses.of(id), storage.escapes(id), storage.is_guarded(id));
         if let Some(index) = life.unwritten_use {
             unwritten.push((FlatIndex(index), id));
@@ -205,8 +223,11 @@ pub fn liveness_with(function: &Function, bindings: &[Binding]) -> Liveness {
         .warnings
         .extend(unwritten.map(|(index, loc)| LivenessWarning::UninitializedUse { loc, index }));
     pairs::judge(function, &accesses, &mut result);
-    result
+    Some(result)
 }
+
+/// Locations walked between two questions whether to stop.
+const LOCATIONS_PER_QUESTION: u32 = 1 << 10;
 
 /// The roots that some instruction accesses, by *dense id*: ranked by the flat index of their first
 /// access, then by the operand's position in its list, defs before uses. // T

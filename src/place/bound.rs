@@ -8,6 +8,7 @@
 
 use super::load::Loads;
 use super::{Pin, Problem};
+use crate::ir::FlatIndex;
 use crate::order::Stop;
 use crate::sorting::CompactSort as _;
 
@@ -22,16 +23,32 @@ pub fn lower_bound(problem: &Problem) -> u64 {
 pub(crate) fn lower_bound_unless(problem: &Problem, stop: &mut Stop<'_>) -> Option<u64> {
     let loads = Loads::unless(problem, stop)?;
     let floor = u128::from(problem.floor);
-    let above_floor = |pin: &Pin| pin.end > problem.floor && pin.start < pin.end;
-    let bound = if problem.pins.iter().any(above_floor) {
-        beside_pins(problem, &loads)
+    let bound = if pins_matter(problem) {
+        beside_pins(problem, &loads).0
     } else {
         floor + loads.bytes.iter().max().copied().unwrap_or(0)
     };
     Some(u64::try_from(bound).unwrap_or(u64::MAX))
 }
 
-fn beside_pins(problem: &Problem, loads: &Loads) -> u128 {
+/// The first instruction at which no placement can stay below the lower bound.
+pub(crate) fn worst_index(problem: &Problem) -> FlatIndex {
+    let loads = Loads::of(problem);
+    let piece = if pins_matter(problem) {
+        beside_pins(problem, &loads).1
+    } else {
+        loads.peak()
+    };
+    loads.index(piece.unwrap_or(0))
+}
+
+fn pins_matter(problem: &Problem) -> bool {
+    let above_floor = |pin: &Pin| pin.end > problem.floor && pin.start < pin.end;
+    problem.pins.iter().any(above_floor)
+}
+
+/// The bound, and the first piece that has it; `None` if no load rises above the floor.
+fn beside_pins(problem: &Problem, loads: &Loads) -> (u128, Option<usize>) {
     // A pin of no bytes meets nothing, wherever it lies. // L10
     let holds = |i: &usize| problem.pins[*i].start < problem.pins[*i].end;
     let above = |address: u64| address.max(problem.floor);
@@ -53,7 +70,7 @@ fn beside_pins(problem: &Problem, loads: &Loads) -> u128 {
     changes.sort_compact_by(Ord::cmp);
     let mut changes = changes.into_iter().peekable();
     let floor = u128::from(problem.floor);
-    let mut bound = floor;
+    let (mut bound, mut worst) = (floor, None);
     for (piece, &load) in loads.bytes.iter().enumerate() {
         while let Some((_, i, begins)) = changes.next_if(|change| change.0 <= piece) {
             let pin = &problem.pins[i];
@@ -61,10 +78,13 @@ fn beside_pins(problem: &Problem, loads: &Loads) -> u128 {
         }
         // The bound only rises, so that most pieces need no walk.
         if load > 0 && floor + load + covered.bytes() > bound {
-            bound = bound.max(covered.room_for(load));
+            let room = covered.room_for(load);
+            if room > bound {
+                (bound, worst) = (room, Some(piece));
+            }
         }
     }
-    bound
+    (bound, worst)
 }
 
 /// Which bytes the pins cover that are live at the instruction of a sweep: a segment tree over the
@@ -170,7 +190,6 @@ impl Covered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::FlatIndex;
     use crate::place::load::load_profile;
     use crate::place::testing;
 

@@ -100,6 +100,25 @@ impl Loads {
             ),
         }
     }
+
+    /// The first piece of the greatest load; `None` if nothing lives.
+    pub fn peak(&self) -> Option<usize> {
+        (0..self.bytes.len()).max_by_key(|&piece| (self.bytes[piece], Reverse(piece)))
+    }
+
+    /// The first instruction of a piece.
+    pub fn index(&self, piece: usize) -> FlatIndex {
+        FlatIndex(match &self.starts {
+            Some(starts) => starts.get(piece).copied().unwrap_or(0),
+            None => piece as u32,
+        })
+    }
+}
+
+/// The first instruction of the greatest load.
+pub(crate) fn peak_index(problem: &Problem) -> FlatIndex {
+    let loads = Loads::of(problem);
+    loads.index(loads.peak().unwrap_or(0))
 }
 
 /// The load at each of the instructions `0..instructions`, in bytes; `u64::MAX` if it is more.

@@ -1,9 +1,11 @@
 //! From lives to addresses. // P
 
 mod bound;
+mod eject;
 mod exact;
 mod first_fit;
 mod improve;
+mod infeasible;
 mod load;
 mod meter;
 #[cfg(test)]
@@ -22,12 +24,14 @@ pub(crate) mod testing;
 mod timeline;
 mod unit;
 mod unsolved;
+mod warm;
 
 pub use bound::lower_bound;
 pub use load::load_profile;
-pub use no_room::{Holder, NAMED_HOLDERS, Named, NoRoom, no_room};
+pub use no_room::{Holder, Infeasible, Member, NAMED_HOLDERS, Named, NoRoom};
 pub(crate) use pins::overlapping_pins;
-pub use problem::{InPlacePair, Item, PAGE, Pin, Problem, Region};
+pub use problem::{Hint, InPlacePair, Item, PAGE, Pin, Problem, Region};
 pub(crate) use problem::{admitted, straddles};
 pub use search::{Placement, Solved, Unsolved, solve};
 pub(crate) use timeline::{Run, Timeline};
+pub use warm::Kept;

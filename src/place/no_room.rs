@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::bound::lower_bound;
+use super::infeasible::Conflict;
 use super::prepared::Windows;
 use super::{PAGE, Problem};
 use crate::ir::{FlatIndex, Segment, Usage, overlap};
@@ -38,8 +39,34 @@ pub struct NoRoom {
     pub others: u64,
     /// Their bytes.
     pub other_bytes: u64,
-    /// The bound alone exceeds the capacity: no placement exists. // S3
-    pub proved: bool,
+    /// The proof that no placement exists; `None`: whether one does is not known. // S3
+    pub infeasible: Option<Infeasible>,
+}
+
+/// Locations that cannot all be placed, whatever else is. // S3
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Infeasible {
+    /// The locations, the largest first.
+    pub set: Vec<Member>,
+    /// The instruction at which the most of their bytes are live; in a raw problem, the time.
+    pub index: i64,
+    /// At least so many bytes are missing.
+    pub deficit: u64,
+    /// Without any one of them, the others can be placed; `false`: not known.
+    pub minimal: bool,
+}
+
+/// One of the locations of a proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The location's name.
+    pub location: String,
+    /// Its position: `MemLocId` of a function, or the row of a raw problem.
+    pub id: u32,
+    /// Its bytes as placed.
+    pub bytes: u64,
+    /// The run of its life that contains the instruction, else its first, `(first, last)`, closed.
+    pub life: (i64, i64),
 }
 
 /// Something that has bytes at the instruction in question.
@@ -69,10 +96,11 @@ pub enum Named {
 /// Why `item` found no room beside what was placed, `offsets`.
 ///
 /// `name` tells what the host calls an item or a pin: its name and its own position.
-pub fn no_room(
+pub(crate) fn no_room(
     problem: &Problem,
     offsets: &[Option<u64>],
     item: u32,
+    proof: Option<&Conflict>,
     name: impl Fn(Named) -> (String, u32),
 ) -> NoRoom {
     let of = &problem.items[item as usize];
@@ -112,7 +140,35 @@ pub fn no_room(
         holders: holders.collect(),
         others,
         other_bytes,
-        proved: bound > problem.ceiling,
+        infeasible: proof.map(|proof| infeasible(problem, proof, name)),
+    }
+}
+
+/// A proof in the host's words.
+fn infeasible(
+    problem: &Problem,
+    proof: &Conflict,
+    name: impl Fn(Named) -> (String, u32),
+) -> Infeasible {
+    let mut items = proof.items.clone();
+    items.sort_by_key(|&i| Reverse(problem.items[i as usize].size));
+    let set = items.iter().map(|&i| {
+        let life = problem.lives.of(i as usize);
+        let there = life.iter().find(|s| s.contains(proof.index));
+        let there = there.unwrap_or(&life[0]);
+        let (location, id) = name(Named::Item(i));
+        Member {
+            location,
+            id,
+            bytes: problem.items[i as usize].size,
+            life: (there.first().0.into(), there.last().0.into()),
+        }
+    });
+    Infeasible {
+        set: set.collect(),
+        index: proof.index.0.into(),
+        deficit: proof.deficit,
+        minimal: proof.minimal,
     }
 }
 
@@ -235,6 +291,38 @@ fn largest_hole(problem: &Problem, taken: &[Taken<'_>], item: u32) -> u64 {
     largest
 }
 
+impl fmt::Display for Infeasible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no placement exists: ")?;
+        for (i, member) in self.set.iter().take(NAMED_HOLDERS).enumerate() {
+            let separator = if i == 0 { "" } else { ", " };
+            let (first, last) = member.life;
+            let Member {
+                location, bytes, ..
+            } = member;
+            write!(f, "{separator}{location} [{first}, {last}] {bytes} bytes")?;
+        }
+        if let Some(rest) = self
+            .set
+            .get(NAMED_HOLDERS..)
+            .filter(|rest| !rest.is_empty())
+        {
+            let bytes: u128 = rest.iter().map(|m| u128::from(m.bytes)).sum();
+            write!(f, " and {} more with {bytes} bytes", rest.len())?;
+        }
+        let Infeasible { index, deficit, .. } = self;
+        write!(
+            f,
+            " cannot all be placed; at instruction {index} they need at least {deficit} more{}",
+            if self.minimal {
+                ", and without any one of them the others fit"
+            } else {
+                "; fewer of them may be too much already"
+            }
+        )
+    }
+}
+
 impl fmt::Display for NoRoom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let NoRoom {
@@ -259,11 +347,10 @@ impl fmt::Display for NoRoom {
             "{} too few; the lower bound is {bound} bytes",
             self.deficit
         )?;
-        f.write_str(if self.proved {
-            ", so no placement exists"
-        } else {
-            ", so whether one exists is not known"
-        })?;
+        match &self.infeasible {
+            Some(proof) => write!(f, "; {proof}")?,
+            None => f.write_str("; whether a placement exists is not known")?,
+        }
         for (i, h) in self.holders.iter().enumerate() {
             f.write_str(if i == 0 { "; held by " } else { ", " })?;
             let (first, last) = h.life;
@@ -289,6 +376,7 @@ mod tests {
     use super::*;
     use crate::control::Control;
     use crate::options::Strategy;
+    use crate::place::infeasible::conflict;
     use crate::place::{Unsolved, solve, testing};
 
     fn name(named: Named) -> (String, u32) {
@@ -310,7 +398,8 @@ mod tests {
         testing::add_item(&mut problem, 50, &[(0, 9)]);
         testing::add_pin(&mut problem, 90, 95, &[(5, 5)]);
         let offsets = [Some(10), Some(40), None];
-        let report = no_room(&problem, &offsets, 2, name);
+        let proof = conflict(&problem, 2, false, &mut Control::default());
+        let report = no_room(&problem, &offsets, 2, proof.as_ref(), name);
         //  95 |           p
         //  80 |        b--+-----b
         //  40 |  a--+--+--------+
@@ -318,10 +407,12 @@ mod tests {
         //     +--0--3--4--5-----9
         assert_eq!(report.location, "item2");
         assert_eq!((report.id, report.bytes, report.index), (102, 50, 3));
-        assert_eq!(
-            (report.capacity, report.bound, report.proved),
-            (100, 120, true)
-        );
+        assert_eq!((report.capacity, report.bound), (100, 120));
+        let proof = report.infeasible.as_ref().expect("120 bytes live at once");
+        let set: Vec<(&str, u32)> = proof.set.iter().map(|m| (&*m.location, m.id)).collect();
+        assert_eq!(set, [("item2", 102), ("item1", 101), ("item0", 100)]);
+        assert_eq!((proof.index, proof.deficit, proof.minimal), (3, 20, true));
+        assert_eq!(proof.set[1].life, (3, 9));
         // Free over the whole life: 0 to 10, 80 to 90, 95 to 100.
         assert_eq!((report.largest_hole, report.deficit), (10, 40));
         let holders: Vec<&str> = report.holders.iter().map(|h| h.location.as_str()).collect();
@@ -343,7 +434,7 @@ mod tests {
         }
         testing::add_item(&mut problem, 50, &[(0, 30)]);
         offsets.push(None);
-        let report = no_room(&problem, &offsets, 13, name);
+        let report = no_room(&problem, &offsets, 13, None, name);
         assert_eq!(report.index, 12);
         let bytes: Vec<u64> = report.holders.iter().map(|h| h.bytes).collect();
         assert_eq!(bytes, (4..=13).rev().collect::<Vec<u64>>());
@@ -355,10 +446,9 @@ mod tests {
         arbtest::arbtest(|u| {
             let problem = testing::problem(u)?;
             let solved = solve(&problem, Strategy::Reference, None, &mut Control::default());
-            if let Err(Unsolved::NoRoom { item, offsets }) = solved {
-                let report = no_room(&problem, &offsets, item, name);
+            if let Err(Unsolved::NoRoom { item, offsets, .. }) = solved {
+                let report = no_room(&problem, &offsets, item, None, name);
                 assert!(report.bytes > report.largest_hole, "{problem:?}");
-                assert_eq!(report.proved, report.bound > problem.ceiling);
                 assert!(
                     problem
                         .lives

@@ -79,26 +79,69 @@ impl<'a> Packing<'a> {
             let mut pairs = prepared.in_place(item);
             in_place = pairs.find(|pair| windows.iter().any(|&w| self.admits(pair, request(w))));
         }
-        let (start, life) = match in_place {
-            Some(pair) => {
-                for &claim in pair.claims {
-                    self.claimed[claim as usize] = true;
-                }
-                (self.offsets[pair.used as usize], pair.shortened)
-            }
+        let start = match in_place {
+            Some(pair) => self.offsets[pair.used as usize],
             None => {
                 let life = prepared.life(item);
                 let mut starts = windows
                     .iter()
                     .map(|&w| self.engine.lowest(life, &request(w)));
-                (starts.find_map(|start| start)?, life)
+                starts.find_map(|start| start)?
             }
         };
-        let end = start + of.size; // The engine has seen that it fits below a window's end.
+        self.take(item, start, in_place);
+        Some(start)
+    }
+
+    /// Places an item exactly there, beside everything or in its use's bytes, if its rules and
+    /// what is placed admit that. `false`: nothing has changed.
+    pub fn place_at(&mut self, item: u32, start: u64, windows: &Windows) -> bool {
+        debug_assert_eq!(self.offsets[item as usize], NOT_PLACED);
+        let prepared = self.prepared;
+        let problem = prepared.problem;
+        let of = &problem.items[item as usize];
+        let Some(end) = start.checked_add(of.size) else {
+            return false;
+        };
+        let mut windows = windows.of(of.usage).iter();
+        let Some(&(low, high)) = windows.find(|w| w.0 <= start && end <= w.1) else {
+            return false;
+        };
+        let request = Request {
+            size: of.size,
+            align: of.align,
+            page: prepared.page_of(item),
+            low,
+            high,
+        };
+        let mut in_place = None;
+        if !self.engine.is_free(prepared.life(item), start, &request) {
+            let mut pairs = prepared.in_place(item);
+            in_place = pairs.find(|pair| {
+                self.offsets[pair.used as usize] == start && self.admits(pair, request)
+            });
+            if in_place.is_none() {
+                return false;
+            }
+        }
+        self.take(item, start, in_place);
+        true
+    }
+
+    /// Takes bytes that have been seen to be free and to end below a window's end.
+    fn take(&mut self, item: u32, start: u64, in_place: Option<InPlace<'_>>) {
+        let prepared = self.prepared;
+        let mut life = prepared.life(item);
+        if let Some(pair) = in_place {
+            for &claim in pair.claims {
+                self.claimed[claim as usize] = true;
+            }
+            life = pair.shortened;
+        }
+        let end = start + prepared.problem.items[item as usize].size;
         self.engine.insert(life, start, end);
         self.offsets[item as usize] = start;
         self.peak = self.peak.max(end);
-        Some(start)
     }
 
     /// Reads what placing these items will read first, so that the processor waits for all of it at

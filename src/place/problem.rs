@@ -82,6 +82,35 @@ pub struct Problem {
     pub runtime_page: u64,
     /// The granule of the reference order: a page in page mode, else 1. // O1
     pub granule: u64,
+    /// Where items lay before: a warm start. // S2
+    pub hint: Hint,
+}
+
+impl Problem {
+    /// The same items beside the first so many of the pins, below another ceiling.
+    pub(crate) fn beside_pins(&self, pins: usize, ceiling: u64) -> Problem {
+        let mut problem = Problem {
+            ceiling,
+            pins: self.pins[..pins].to_vec(),
+            pin_lives: Lives::new(),
+            ..self.clone()
+        };
+        for i in 0..pins {
+            problem.pin_lives.push(self.pin_lives.of(i).iter().copied());
+        }
+        problem
+    }
+}
+
+/// Where items lay before, and what it is worth to leave them there; see `warm`.
+///
+/// Nothing here is trusted: a start that breaks a rule is one that is not kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hint {
+    /// By item; empty if nothing is known of any.
+    pub starts: Vec<Option<u64>>,
+    /// Bytes of peak that may be paid for each MiB that stays.
+    pub keep: u64,
 }
 
 impl Problem {

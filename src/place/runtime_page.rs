@@ -159,6 +159,7 @@ impl Search<'_, '_, '_> {
             self.failed.get_or_insert_with(|| Unsolved::NoRoom {
                 item: order[rank],
                 offsets: pass.packing.offsets(),
+                bound: self.bound, // Of the load alone; what may straddle is not in it.
             });
         }
         if let Some(placement) = pass.placement() {

@@ -7,6 +7,7 @@ use super::improve::{Improver, Knowledge};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use super::runtime_page;
+use super::warm::Warm;
 use crate::control::Control;
 use crate::options::Strategy;
 use crate::order::reference_unless;
@@ -46,6 +47,8 @@ pub enum Unsolved {
         item: u32,
         /// What was placed when it failed, by dense id.
         offsets: Vec<Option<u64>>,
+        /// No placement has a lower peak: above the ceiling, it proves that there is none. // S3
+        bound: u64,
     },
     /// The host cancelled before any placement was found.
     Cancelled,
@@ -63,6 +66,8 @@ const BEST_STEPS: u64 = 1 << 22;
 /// whatever may still help (see `improve`). So each is never above the one before it; under a budget
 /// of steps as well, for then the reference order comes first. With a runtime page all of them look at
 /// straddling first (see `runtime_page`). All stop at the bound. // S1, S2
+///
+/// A problem with a hint begins with that, and the result is the one of the least cost; see `warm`.
 ///
 /// A step is one placement. A host that cancels or whose budget is used up gets the best placement
 /// found so far.
@@ -105,6 +110,7 @@ pub fn solve(
         prepared: &prepared,
         knowledge: Knowledge { bound, best: None },
         meter,
+        warm: Warm::serves(problem).then(|| Warm::new(problem)),
         failed: None,
     };
     let stopped = search.run(strategy, budget_steps.is_some()).err();
@@ -126,8 +132,10 @@ struct Search<'p, 'c, 'h> {
     prepared: &'p Prepared<'p>,
     knowledge: Knowledge,
     meter: Meter<'c, 'h>,
-    /// How the reference order failed, if it did.
-    failed: Option<Unsolved>,
+    /// What is made of the hint, if there is one.
+    warm: Option<Warm>,
+    /// How the reference order failed, if it did: the item, and what had been placed.
+    failed: Option<(u32, Vec<Option<u64>>)>,
 }
 
 impl Search<'_, '_, '_> {
@@ -135,6 +143,9 @@ impl Search<'_, '_, '_> {
         // Below the bound there is no room, whatever the order.
         let hopeless = self.prepared.problem.ceiling < self.knowledge.bound;
         let alone = strategy == Strategy::Reference || hopeless;
+        if !hopeless && self.hinted()? {
+            return Ok(());
+        }
         if alone || limited {
             self.reference(strategy)?;
         }
@@ -154,6 +165,19 @@ impl Search<'_, '_, '_> {
         }
     }
 
+    /// Fits the hint, if there is one. Returns whether no search can do better.
+    fn hinted(&mut self) -> Result<bool, Stop> {
+        let Some(warm) = &mut self.warm else {
+            return Ok(false);
+        };
+        let (best, enough) = warm.start(self.prepared, self.knowledge.bound, &mut self.meter)?;
+        if let Some(best) = best {
+            let problem = self.prepared.problem;
+            self.knowledge.keep(best, problem, &mut self.meter);
+        }
+        Ok(enough)
+    }
+
     /// Places by the reference order, below the best peak so far. // O1
     fn reference(&mut self, strategy: Strategy) -> Result<(), Stop> {
         let problem = self.prepared.problem;
@@ -168,10 +192,7 @@ impl Search<'_, '_, '_> {
                 && self.knowledge.best.is_none()
                 && self.failed.is_none()
             {
-                self.failed = Some(Unsolved::NoRoom {
-                    item: order[rank],
-                    offsets: pass.packing.offsets(),
-                });
+                self.failed = Some((order[rank], pass.packing.offsets()));
             }
             if let Some(placement) = pass.placement() {
                 self.knowledge.keep(placement, problem, &mut self.meter);
@@ -183,9 +204,14 @@ impl Search<'_, '_, '_> {
         Ok(())
     }
 
-    fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
+    fn finish(mut self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
         let bound = self.knowledge.bound;
-        if let Some(placement) = self.knowledge.best {
+        let found = self.knowledge.best;
+        let best = match self.warm {
+            Some(warm) => warm.into_best(self.prepared, found, &mut self.meter),
+            None => found,
+        };
+        if let Some(placement) = best {
             let optimal = placement.peak == bound;
             return Ok(Solved {
                 status: if optimal {
@@ -200,9 +226,14 @@ impl Search<'_, '_, '_> {
         if let Some(stop) = stopped {
             return Err(stop.into());
         }
-        Err(self
+        let (item, offsets) = self
             .failed
-            .expect("the reference order was tried, and it failed"))
+            .expect("the reference order was tried, and it failed");
+        Err(Unsolved::NoRoom {
+            item,
+            offsets,
+            bound,
+        })
     }
 }
 
@@ -236,7 +267,7 @@ mod tests {
                     assert_eq!(solved.placement, placement);
                 }
                 (
-                    Err(Unsolved::NoRoom { item, offsets }),
+                    Err(Unsolved::NoRoom { item, offsets, .. }),
                     Outcome::NoRoom {
                         item: want,
                         offsets: partial,
@@ -319,10 +350,16 @@ mod tests {
         testing::add_item(&mut problem, 8, &[(0, 3)]);
         testing::add_item(&mut problem, 4, &[(3, 5)]);
         for strategy in Strategy::ALL {
-            let Err(Unsolved::NoRoom { item, offsets }) = run(&problem, *strategy) else {
+            let Err(Unsolved::NoRoom {
+                item,
+                offsets,
+                bound,
+            }) = run(&problem, *strategy)
+            else {
                 panic!("{strategy} finds room");
             };
             assert_eq!(offsets[item as usize], None);
+            assert_eq!(bound, 12);
             assert_eq!(offsets.iter().flatten().count(), 1);
         }
     }
@@ -372,7 +409,7 @@ mod tests {
                     assert_eq!(violations, Vec::<String>::new());
                     assert!(solved.placement.peak >= solved.bound);
                 }
-                Err(Unsolved::NoRoom { item, offsets }) => {
+                Err(Unsolved::NoRoom { item, offsets, .. }) => {
                     assert_eq!(offsets[item as usize], None);
                 }
                 Err(stopped) => assert_eq!(stopped, Unsolved::DeadlineExceeded),

@@ -71,6 +71,7 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
     };
     plan.digest = shared_digest(planning);
     plan.metrics = metrics(&plan, |_, _| true, raw_bytes);
+    plan.metrics.extend(kept(planning));
     let agreements = agreements(planning);
     plan.notes
         .extend(agreements.iter().filter_map(Agreement::note));
@@ -194,6 +195,20 @@ fn metrics(
             regions().map(|cc| cc.hwm).max().unwrap_or(0),
         ),
     ])
+}
+
+/// What became of the locations that a hint has an address for; nothing without a hint. // S2
+fn kept(planning: &Planning<'_>) -> Vec<(String, u64)> {
+    let private = planning.local.iter().chain(&planning.debug).flatten();
+    let private = private.filter_map(|run| run.kept);
+    let shared = planning.shared.iter().filter_map(|run| run.kept);
+    let sum = private.chain(shared).reduce(|mut sum, kept| {
+        sum.add(kept);
+        sum
+    });
+    let figures = sum.map(|kept| [kept.kept, kept.kept_bytes, kept.moved, kept.moved_bytes]);
+    let figures = Plan::KEPT_METRICS.iter().zip(figures.into_iter().flatten());
+    figures.map(|(&name, n)| (name.to_owned(), n)).collect()
 }
 
 /// Every space that holds anything: local by core, shared once, debug by core.

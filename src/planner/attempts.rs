@@ -75,7 +75,11 @@ impl Planning<'_> {
         let first = self.place_by(asked, control, &place);
         let is_final = match &first {
             Ok(()) => self.is_proven(),
-            Err(error) => matches!(error.fault, Fault::Cancelled),
+            Err(error) => match &error.fault {
+                Fault::Cancelled => true,
+                Fault::NoRoom(report) => report.infeasible.is_some(),
+                _ => false,
+            },
         };
         if is_final || !self.is_coupled() {
             return first;

@@ -8,8 +8,10 @@
 
 use std::collections::BTreeMap;
 
+use super::Capacity;
 use super::attempts::Attempt;
 use super::frame::{alignment, rounded};
+use super::hint::Hints;
 use super::lanes::Lanes;
 use super::occupied::group_label;
 use super::ranges::Ranges;
@@ -19,7 +21,7 @@ use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Kind, Segment, Space, Usage};
 use crate::options::Floor;
 use crate::ordered_map::OrderedMap;
-use crate::place::{self, Item, Named, PAGE, Pin, Problem, Unsolved};
+use crate::place::{self, Item, Kept, Named, PAGE, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
 use crate::shared::{Fate, Group, home};
 use crate::sorting::CompactSort as _;
@@ -36,6 +38,8 @@ pub(super) struct JointRun {
     pub pins_end: u64,
     /// No placement has a lower peak.
     pub bound: u64,
+    /// How much of the hint was kept, if there was one.
+    pub kept: Option<Kept>,
     /// The first byte of each group by position; `None` for those that have no address.
     pub addresses: Vec<Option<u64>>,
     /// By name, those that hold a group.
@@ -61,6 +65,12 @@ impl JointRun {
         placed.max(self.pins_end)
     }
 
+    /// The same, however the space is placed.
+    pub(super) fn least_extent(&self) -> u64 {
+        let placed = if self.has_items() { self.bound } else { 0 };
+        placed.max(self.pins_end)
+    }
+
     fn has_items(&self) -> bool {
         self.addresses.iter().any(Option::is_some)
     }
@@ -79,6 +89,8 @@ struct Batch {
     groups: Vec<usize>,
     floor: u64,
     ceiling: u64,
+    /// The same, whatever the earlier spaces take.
+    firm_ceiling: u64,
 }
 
 /// Bytes that the host has pinned, as the joint run sees them.
@@ -101,16 +113,17 @@ struct Posed {
 pub(super) fn run(
     scene: &Scene<'_>,
     attempt: Attempt,
-    capacity: Option<u64>,
+    capacity: Capacity,
     control: &mut Control<'_>,
 ) -> Result<JointRun> {
     let floor = scene.floor(0, Space::Shared)?;
     let mut run = JointRun {
-        capacity,
+        capacity: capacity.left,
         floor,
         peak: floor,
         pins_end: scene.pins.end(0, Space::Shared),
         bound: floor,
+        kept: control.hint.map(|_| Kept::default()),
         addresses: scene
             .groups
             .all
@@ -133,6 +146,7 @@ pub(super) fn run(
     // What earlier functions hold, at every moment, by lane.
     let mut below = vec![Ranges::default(); lanes.count() as usize];
     let mut limit = None;
+    let mut hints = Hints::of(control.hint, scene.options.keep);
     // By lane: the sum of the bounds of functions that all interfere.
     let mut stacked = vec![floor; lanes.count() as usize];
     for batch in batches(scene, floor, capacity)? {
@@ -141,6 +155,14 @@ pub(super) fn run(
             obstacles: pins,
         } = pose(scene, &lanes, &batch, &obstacles, &below)?;
         problem.runtime_page = attempt.runtime_page; // P7
+        if !hints.is_empty() {
+            let items = problem.items.iter().zip(&batch.groups).map(|(item, &i)| {
+                let owner = scene.groups.all[i].owner;
+                let (module, function) = home(scene.modules, owner);
+                (item, module.core(), function, owner.loc)
+            });
+            problem.hint = hints.hint(Space::Shared, items);
+        }
         let solved = place::solve(
             &problem,
             attempt.strategy,
@@ -149,9 +171,19 @@ pub(super) fn run(
         )
         .map_err(|unsolved| {
             let name = |pin: usize| pins[pin].map(|i| obstacles[i].name.clone());
-            explain(scene, &lanes, &batch, (&problem, name), unsolved)
+            // Where earlier batches and spaces lie was decided by runs, not by the program; their
+            // obstacles come last.
+            let firm_pins = pins.iter().take_while(|pin| pin.is_some()).count();
+            let decided = firm_pins < pins.len();
+            let firm = (decided || batch.firm_ceiling != problem.ceiling)
+                .then(|| problem.beside_pins(firm_pins, batch.firm_ceiling));
+            let what = (&problem, firm.as_ref(), name);
+            explain(scene, &lanes, &batch, what, unsolved, control)
         })?;
         let placement = &solved.placement;
+        if let Some(kept) = &mut run.kept {
+            kept.add(Kept::of(&problem, &placement.offsets));
+        }
         let placed = batch
             .groups
             .iter()
@@ -317,7 +349,7 @@ fn obstacles(scene: &Scene<'_>, lanes: &Lanes) -> Vec<Obstacle> {
 }
 
 /// What is placed together, in which order: by slab, then by entry function along the axis.
-fn batches(scene: &Scene<'_>, floor: u64, capacity: Option<u64>) -> Result<Vec<Batch>> {
+fn batches(scene: &Scene<'_>, floor: u64, capacity: Capacity) -> Result<Vec<Batch>> {
     let slab = scene.options.shared_mib_per_core << 20; // `Options::validate` bounds it.
     let mut keyed: OrderedMap<(u64, usize), Vec<usize>> = OrderedMap::new();
     for (i, group) in scene.groups.all.iter().enumerate() {
@@ -337,25 +369,21 @@ fn batches(scene: &Scene<'_>, floor: u64, capacity: Option<u64>) -> Result<Vec<B
         keyed.entry((window, function)).or_default().push(i);
     }
     let ranks = dense_ranks(scene);
-    let limit = capacity.unwrap_or(u64::MAX);
+    let limit = capacity.left.unwrap_or(u64::MAX);
+    let firm_limit = capacity.firm.unwrap_or(u64::MAX);
     let mut batches = Vec::new();
     for ((window, function), mut groups) in keyed {
         groups.sort_compact_by_key(|&i| ranks[i]);
         let (start, end) = match slab {
-            0 => (Some(floor), Some(limit)),
+            0 => (Some(floor), Some(u64::MAX)),
             _ => {
                 let start = window
                     .checked_mul(slab)
                     .and_then(|at| at.checked_add(floor));
-                (
-                    start,
-                    start
-                        .and_then(|at| at.checked_add(slab))
-                        .map(|end| end.min(limit)),
-                )
+                (start, start.and_then(|at| at.checked_add(slab)))
             }
         };
-        let (Some(floor), Some(ceiling)) = (start, end) else {
+        let (Some(floor), Some(end)) = (start, end) else {
             let what = format!("the slab of core {window}");
             return Err(Fault::Overflow { what }.into());
         };
@@ -363,7 +391,8 @@ fn batches(scene: &Scene<'_>, floor: u64, capacity: Option<u64>) -> Result<Vec<B
             stretch: function,
             groups,
             floor,
-            ceiling,
+            ceiling: end.min(limit),
+            firm_ceiling: end.min(firm_limit),
         });
     }
     Ok(batches)
@@ -538,11 +567,12 @@ fn explain(
     scene: &Scene<'_>,
     lanes: &Lanes,
     batch: &Batch,
-    (problem, pin_name): (&Problem, impl Fn(usize) -> Option<String>),
+    (problem, firm, pin_name): (&Problem, Option<&Problem>, impl Fn(usize) -> Option<String>),
     unsolved: Unsolved,
+    control: &mut Control<'_>,
 ) -> Error {
     let mut error = unsolved
-        .explain(problem, |named| match named {
+        .explain(problem, firm, control, |named| match named {
             Named::Item(item) => {
                 let group = batch.groups[item as usize];
                 let owner = scene.groups.all[group].owner;
@@ -562,6 +592,12 @@ fn explain(
         report.index = at.into();
         for holder in &mut report.holders {
             holder.life = (epoch(holder.life.0), epoch(holder.life.1));
+        }
+        if let Some(proof) = &mut report.infeasible {
+            proof.index = epoch(proof.index);
+            for member in &mut proof.set {
+                member.life = (epoch(member.life.0), epoch(member.life.1));
+            }
         }
         let modules = scene.modules.iter().enumerate();
         let cores = modules.filter(|&(m, _)| lanes.of_module(m) == lane);

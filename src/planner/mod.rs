@@ -18,6 +18,7 @@ mod attempts;
 mod calls;
 mod engines;
 mod frame;
+mod hint;
 mod inherit;
 mod joint;
 mod lanes;
@@ -68,6 +69,16 @@ pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> 
     Ok(planning.assemble())
 }
 
+/// Bytes that a space may use; `None`: no limit.
+#[derive(Clone, Copy, Debug)]
+struct Capacity {
+    /// What the spaces before it, as they were placed, leave.
+    left: Option<u64>,
+    /// What they leave at most, however they are placed: what does not fit in that does not fit
+    /// at all. // S3
+    firm: Option<u64>,
+}
+
 /// A program on its way to a plan: what was analysed, and what was placed so far.
 pub(crate) struct Planning<'a> {
     scene: Scene<'a>,
@@ -90,7 +101,7 @@ impl<'a> Planning<'a> {
         control: &Control<'_>,
     ) -> Result<Planning<'a>> {
         options.validate()?;
-        let scene = Scene::of(modules, options, control.shared)?;
+        let scene = Scene::of(modules, options, control)?;
         let none = || modules.iter().map(|_| None).collect();
         Ok(Planning {
             scene,
@@ -123,12 +134,12 @@ impl<'a> Planning<'a> {
         let left = cores
             .map(|m| self.left(m, Space::Shared))
             .collect::<Result<Vec<_>>>()?;
-        let run = joint::run(
-            &self.scene,
-            self.attempt,
-            left.into_iter().flatten().min(),
-            control,
-        )?;
+        let firm = (0..self.scene.modules.len()).map(|m| self.firmly_left(m, Space::Shared));
+        let capacity = Capacity {
+            left: left.into_iter().flatten().min(),
+            firm: firm.flatten().min(),
+        };
+        let run = joint::run(&self.scene, self.attempt, capacity, control)?;
         self.shared = Some(run);
         Ok(())
     }
@@ -168,7 +179,10 @@ impl<'a> Planning<'a> {
             .filter(|_| self.scene.is_unified() && space == Space::Local)
             .map(|run| Occupied::of(&self.scene, run, m));
         let room = Room {
-            capacity,
+            capacity: Capacity {
+                left: capacity,
+                firm: self.firmly_left(m, space),
+            },
             around: around.as_ref(),
         };
         private::run(&self.scene, m, space, self.attempt, room, control)
@@ -189,6 +203,19 @@ impl<'a> Planning<'a> {
             Some(placed.address?.saturating_add(bytes))
         });
         ends.max().unwrap_or(0)
+    }
+
+    /// The bytes of a core that the spaces before `space` leave at most, however they are placed.
+    fn firmly_left(&self, m: usize, space: Space) -> Option<u64> {
+        let capacity = self.scene.options.core_capacity()?;
+        let local = self.local[m].as_ref().map_or(0, SpaceRun::least_extent);
+        let shared = self.shared.as_ref().map_or(0, JointRun::least_extent);
+        Some(match space {
+            Space::Local => capacity,
+            _ if self.scene.is_unified() => capacity, // What is left has no simple form. // M7
+            Space::Shared => capacity.saturating_sub(local),
+            Space::Debug => capacity.saturating_sub(local.saturating_add(shared)),
+        })
     }
 
     /// The bytes of a core that the spaces before `space` leave; `None`: no limit. // G1

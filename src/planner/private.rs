@@ -2,8 +2,10 @@
 //!
 //! In unified geometry the local space lies around the groups that reach the core. // M7
 
+use super::Capacity;
 use super::attempts::Attempt;
 use super::frame::{Frame, frame};
+use super::hint::Hints;
 use super::inherit::{held_at, live_at};
 use super::occupied::{InFunction, Occupied, group_label};
 use super::pins::VisiblePins;
@@ -13,7 +15,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ir::{FlatIndex, MemLocId, Segment, Space};
 use crate::options::Floor;
-use crate::place::{self, Named, Pin, Problem, Unsolved};
+use crate::place::{self, Kept, Named, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
 use crate::sorting::CompactSort as _;
 
@@ -29,6 +31,8 @@ pub(super) struct SpaceRun {
     pub pins_end: u64,
     /// No placement of the whole module has a lower peak.
     pub bound: u64,
+    /// How much of the hint was kept, if there was one.
+    pub kept: Option<Kept>,
     /// Where this core's groups and locations end at the lowest if no other core has a say; the
     /// bound, if no group shares the space's addresses. // M7
     pub alone: u64,
@@ -40,6 +44,12 @@ impl SpaceRun {
     /// How far the space reaches on its core. // G1
     pub(super) fn extent(&self) -> u64 {
         let placed = if self.has_items() { self.peak } else { 0 };
+        placed.max(self.pins_end)
+    }
+
+    /// The same, however the space is placed.
+    pub(super) fn least_extent(&self) -> u64 {
+        let placed = if self.has_items() { self.bound } else { 0 };
         placed.max(self.pins_end)
     }
 
@@ -104,8 +114,7 @@ impl FrameRun {
 
 /// Where a space may lie.
 pub(super) struct Room<'r> {
-    /// Bytes that it may use; `None`: no limit.
-    pub capacity: Option<u64>,
+    pub capacity: Capacity,
     /// The groups that have their bytes in the same range of addresses. // M7
     pub around: Option<&'r Occupied>,
 }
@@ -119,6 +128,7 @@ pub(super) fn run(
     Room { capacity, around }: Room<'_>,
     control: &mut Control<'_>,
 ) -> Result<SpaceRun> {
+    let (capacity, firm_ceiling) = (capacity.left, capacity.firm.unwrap_or(u64::MAX));
     let options = scene.options;
     let holes = options.floor == Floor::Holes;
     let calls = scene.calls(module);
@@ -127,6 +137,8 @@ pub(super) fn run(
     let mut inherited = vec![Ranges::default(); functions.len()];
     let mut runs: Vec<FrameRun> = functions.iter().map(|_| FrameRun::default()).collect();
     let mut loads = Loads::new(functions.len(), floor);
+    let mut hints = Hints::of(control.hint, options.keep);
+    let mut kept = control.hint.map(|_| Kept::default());
     for &f in &calls.callers_first {
         let here = |e: Error| e.in_function(functions[f].name());
         let analysed = scene.function(module, f);
@@ -134,12 +146,14 @@ pub(super) fn run(
             scene
                 .pins
                 .visible(scene.modules, (module, f), space, &analysed.liveness, calls)?;
+        control.check().map_err(here)?;
         let groups = around.map(|around| around.in_function(scene, (module, f)));
         let groups = groups.unwrap_or_default();
         groups
             .check_pins(scene, (module, f), &visible)
             .map_err(here)?;
         let mut frame = frame(&functions[f], analysed, space, options).map_err(here)?;
+        control.check().map_err(here)?;
         frame.problem.runtime_page = attempt.runtime_page; // P7
         frame.problem.floor = floor;
         frame.problem.ceiling = capacity.unwrap_or(u64::MAX);
@@ -187,6 +201,7 @@ pub(super) fn run(
                 );
             }
         }
+        let firm_pins = frame.problem.pins.len();
         let last = FlatIndex((functions[f].instructions().len() as u32).saturating_sub(1));
         let whole = Segment::new(FlatIndex(0), last);
         for &range in inherited[f].all() {
@@ -200,6 +215,12 @@ pub(super) fn run(
         for (range, life) in groups.merged() {
             block(&mut frame.problem, Obstacle::Others, range, life);
         }
+        if !hints.is_empty() {
+            let core = scene.modules[module].core();
+            let items = frame.problem.items.iter().zip(&frame.items);
+            let items = items.map(|(item, &id)| (item, core, &functions[f], id));
+            frame.problem.hint = hints.hint(space, items);
+        }
         let solved = place::solve(
             &frame.problem,
             attempt.strategy,
@@ -207,10 +228,25 @@ pub(super) fn run(
             control,
         )
         .map_err(|unsolved| {
+            // Where callers, groups and earlier spaces lie was decided by runs, not the program.
+            let decided = frame.problem.pins.len() > firm_pins;
+            let firm = (decided || firm_ceiling != frame.problem.ceiling)
+                .then(|| frame.problem.beside_pins(firm_pins, firm_ceiling));
+            let frame = (&frame, firm.as_ref());
             let beside = (&visible, &groups, obstacles.as_slice());
-            here(explain(scene, (module, f), &frame, beside, unsolved))
+            here(explain(
+                scene,
+                (module, f),
+                frame,
+                beside,
+                unsolved,
+                control,
+            ))
         })?;
         let offsets = solved.placement.offsets;
+        if let Some(kept) = &mut kept {
+            kept.add(Kept::of(&frame.problem, &offsets));
+        }
         for site in calls.calls_of(f) {
             let above = inherited[f].all().to_vec();
             let held = held_at(site.index, &frame, &offsets, &visible, (module, f));
@@ -253,6 +289,7 @@ pub(super) fn run(
         peak,
         pins_end,
         bound,
+        kept,
         alone,
         frames: runs,
     })
@@ -333,9 +370,10 @@ impl Loads {
 fn explain(
     scene: &Scene<'_>,
     (module, f): (usize, usize),
-    frame: &Frame,
+    (frame, firm): (&Frame, Option<&Problem>),
     (visible, groups, obstacles): (&VisiblePins, &InFunction, &[Obstacle]),
     unsolved: Unsolved,
+    control: &mut Control<'_>,
 ) -> Error {
     let function = &scene.functions(module)[f];
     let mut problem = frame.problem.clone();
@@ -355,7 +393,7 @@ fn explain(
         problem.pin_lives.push(life.iter().copied());
         obstacles.push(Obstacle::Group(held.group));
     }
-    unsolved.explain(&problem, |named| match named {
+    unsolved.explain(&problem, firm, control, |named| match named {
         Named::Item(item) => {
             let id = frame.items[item as usize];
             (function.label(id), id.0)

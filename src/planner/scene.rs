@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::calls::CallGraph;
 use super::pins::Pins;
+use crate::control::Control;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Function, MemLocId, Module, Segment, Space, Usage};
-use crate::liveness::{Binding, Liveness, LivenessWarning, dense_order, liveness_with};
+use crate::liveness::{Binding, Liveness, LivenessWarning, dense_order, liveness_unless};
 use crate::options::{Floor, Geometry, Options};
-use crate::shared::{Fate, Group, Groups, Member, Predicate, Timeline, home};
+use crate::shared::{Fate, Group, Groups, Member, Timeline, home};
 
 /// A program with its lives, its calls, its pins and the final space of each location.
 pub(super) struct Scene<'a> {
@@ -42,25 +43,29 @@ impl<'a> Scene<'a> {
     pub(super) fn of(
         modules: &'a [Module],
         options: &'a Options,
-        shared: Option<Predicate<'_>>,
+        control: &Control<'_>,
     ) -> Result<Scene<'a>> {
         let calls = modules
             .iter()
             .map(CallGraph::of)
             .collect::<Result<Vec<_>>>()?;
-        let groups = Groups::of(modules, options.usage_mask, shared)?;
+        control.check()?;
+        let groups = Groups::of(modules, options.usage_mask, control.shared)?;
+        control.check()?;
         let epochs = Timeline::of(modules, &calls)?;
+        control.check()?;
         let mut analysed = Vec::new();
         for ((m, module), calls) in modules.iter().enumerate().zip(calls) {
             let here = |e: Error| e.on_core(module.core());
             let functions = module.functions().iter().enumerate();
             let functions = functions.map(|(f, function)| {
                 let bindings = calls.bindings(module, f)?;
-                analyse(function, &bindings, (m, f), &groups, options)
+                analyse(function, &bindings, (m, f), &groups, options, control)
             });
             let functions = functions.collect::<Result<Vec<_>>>().map_err(here)?;
             analysed.push(ModuleScene { calls, functions });
         }
+        control.check()?;
         let pins = Pins::of(modules, &groups, options);
         let group_lives = groups.all.iter().map(|group| epochs.life(group)).collect();
         let positions = modules.iter().zip(0..).map(|(m, at)| (m.core(), at));
@@ -224,8 +229,9 @@ fn analyse(
     (module, position): (usize, usize),
     groups: &Groups,
     options: &Options,
+    control: &Control<'_>,
 ) -> Result<FunctionScene> {
-    let liveness = liveness_with(function, bindings);
+    let liveness = control.unless_stopped(|stop| liveness_unless(function, bindings, stop))?;
     if options.strict {
         for warning in &liveness.warnings {
             if let LivenessWarning::UninitializedUse { loc, index } = *warning {
@@ -246,6 +252,7 @@ fn analyse(
         groups.final_space(member, function.memloc(root))
     });
     let spaces = spaces.collect();
+    control.check()?;
     Ok(FunctionScene {
         spaces,
         dense: dense_order(function, bindings),

@@ -425,7 +425,7 @@ fn lives_on_lanes_overlap_iff_some_core_has_both_at_one_time() {
             ..Shape::many_cores()
         };
         let program = testing::program(u, &shape)?;
-        let scene = Scene::of(program.modules(), &options, None).expect("valid");
+        let scene = Scene::of(program.modules(), &options, &Control::default()).expect("valid");
         let lanes = Lanes::of(&scene, |_| false).expect("short");
         let on_lanes =
             |i: usize| lanes.spread(&lanes.of_modules(&scene.reach[i]), &scene.group_lives[i]);
@@ -601,7 +601,7 @@ fn in_a_reference_plan_nothing_could_lie_lower() {
         };
         let program = testing::program(u, &shape)?;
         let plan = planned(&program, &options);
-        let scene = Scene::of(program.modules(), &options, None).expect("valid");
+        let scene = Scene::of(program.modules(), &options, &Control::default()).expect("valid");
         let mut boxes: Vec<Box> = Vec::new();
         // Candidates: where they lie, their alignment, and the boxes of the same thing.
         let mut things: Vec<(Vec<usize>, u64)> = Vec::new();

@@ -136,6 +136,88 @@ fn equal_runs_write_equal_bytes() {
 }
 
 #[test]
+fn a_hint_keeps_what_has_not_changed() {
+    let folder = Folder::new("hint");
+    folder.file("p.json", PROGRAM);
+    folder
+        .run(["plan", "p.json", "-o", "before.json"])
+        .expect(0);
+    let again = folder
+        .run(["plan", "p.json", "--hint", "before.json"])
+        .expect(0);
+    assert!(
+        again
+            .stderr
+            .contains("3 locations with 16384 bytes kept, 0 with 0 bytes moved")
+    );
+    assert_eq!(again.json()["metrics"]["hint_kept"], 3);
+    // b shrinks to a page; where it does not hinder, nothing else moves.
+    folder.file(
+        "q.json",
+        PROGRAM
+            .replace(r#""bytes":8000"#, r#""bytes":8"#)
+            .replace("\"offset\":4096", "\"offset\":4"),
+    );
+    let changed = folder.run([
+        "plan",
+        "q.json",
+        "--hint",
+        "before.json",
+        "--keep",
+        "1048576",
+    ]);
+    let changed = changed.expect(0).json();
+    assert_eq!(changed["metrics"]["hint_kept"], 2);
+    assert_eq!(changed["options"]["keep"], 1_048_576);
+    // Not a plan, and not for rows.
+    let bad = folder.run(["plan", "p.json", "--hint", "p.json"]).expect(2);
+    assert!(bad.stderr.contains("p.json"), "{}", bad.stderr);
+    folder.file("r.csv", CSV);
+    folder
+        .run(["plan", "r.csv", "--hint", "before.json"])
+        .expect(2);
+}
+
+#[test]
+fn the_hints_of_rows_are_a_warm_start() {
+    let folder = Folder::new("hint_rows");
+    // Either order of the stack is as low; the hint decides.
+    folder.file("r.csv", "id,lower,upper,size,hint\na,0,4,8,4\nb,0,4,4,0\n");
+    let out = folder.run(["plan", "r.csv"]).expect(0);
+    assert!(
+        out.text().contains("a,0,4,8,4,4\nb,0,4,4,0,0\n"),
+        "{}",
+        out.text()
+    );
+    assert!(
+        out.stderr.contains("2 locations with 12 bytes kept"),
+        "{}",
+        out.stderr
+    );
+    // A hint that cannot be is none.
+    folder.file("s.csv", "id,lower,upper,size,hint\na,0,4,8,3\nb,0,4,4,0\n");
+    let out = folder.run(["plan", "s.csv"]).expect(0);
+    assert!(out.stderr.contains("peak 12 bytes"), "{}", out.stderr);
+}
+
+#[test]
+fn what_cannot_be_placed_is_named() {
+    let folder = Folder::new("infeasible");
+    folder.file("p.json", PROGRAM);
+    let out = folder
+        .run(["plan", "p.json", "--capacity", "20479"])
+        .expect(1);
+    for said in [
+        "no placement exists",
+        "cannot all be placed",
+        "they need at least 1 more",
+    ] {
+        assert!(out.stderr.contains(said), "{}", out.stderr);
+    }
+    assert!(out.stdout.is_empty());
+}
+
+#[test]
 fn straddling_a_runtime_page_is_avoided_and_else_said() {
     let folder = Folder::new("runtime_page");
     let program = PROGRAM

@@ -214,6 +214,7 @@ fn every_function_refuses_what_means_nothing() {
         run_note: _,
         run_plan: _,
         run_free: _,
+        error_conflict,
     } = *api();
     let mut number = 0u32;
     let mut long = 0u64;
@@ -239,6 +240,7 @@ fn every_function_refuses_what_means_nothing() {
         refuses("error_get", |h| error_get(h, &mut sized()));
         refuses("error_no_room", |h| error_no_room(h, &mut sized()));
         refuses("error_holder", |h| error_holder(h, 0, &mut sized()));
+        refuses("error_conflict", |h| error_conflict(h, 0, &mut sized()));
         frees_null_only("error_free", error_free);
         for bad in bad_handles() {
             assert!(
@@ -251,9 +253,11 @@ fn every_function_refuses_what_means_nothing() {
         zeroed("error_get", |out| error_get(null(), out));
         zeroed("error_no_room", |out| error_no_room(null(), out));
         zeroed("error_holder", |out| error_holder(null(), 0, out));
+        zeroed("error_conflict", |out| error_conflict(null(), 0, out));
         refused("error_get", error_get(null(), null_mut()));
         refused("error_no_room", error_no_room(null(), null_mut()));
         refused("error_holder", error_holder(null(), 0, null_mut()));
+        refused("error_conflict", error_conflict(null(), 0, null_mut()));
 
         // Contexts.
         refused("context_new", context_new(null_mut(), e));

@@ -177,6 +177,18 @@ fn what_finds_no_room_says_so_as_data_and_changes_nothing() {
         );
         let past = (api().error_holder)(error, 1, &mut holder);
         assert_eq!(past, dram_status::OutOfRange);
+        // Two locations of a page each are live at once.
+        assert_eq!((no_room.conflict_count, no_room.conflict_minimal), (2, 1));
+        assert_eq!(no_room.conflict_deficit, 4096);
+        for position in 0..2 {
+            let conflict = (api().error_conflict)(error, position, &mut holder);
+            assert_eq!(conflict, dram_status::Ok);
+            let (first, last) = (holder.first, holder.last);
+            assert!((first..=last).contains(&no_room.conflict_instruction));
+            assert_eq!((holder.start, holder.bytes), (DRAM_NO_ADDRESS, 4096));
+        }
+        let past = (api().error_conflict)(error, 2, &mut holder);
+        assert_eq!(past, dram_status::OutOfRange);
         (api().error_free)(error);
     }
     assert_eq!(addresses(&host), [DRAM_NO_ADDRESS; 3]);
@@ -456,6 +468,32 @@ fn a_callback_may_even_free_what_the_call_works_on() {
     ok(|e| unsafe { (api().program_plan)(host.program, null(), &control, &mut plan, e) });
     // SAFETY: any handle may be given.
     unsafe { assert_eq!((api().plan_free)(plan), dram_status::Ok) };
+}
+
+#[test]
+fn a_hint_is_a_plan_and_any_other_handle_is_refused() {
+    let host = Host::new();
+    let (a, b) = (host.memloc("a", 4096), host.memloc("b", 4096));
+    host.instruction(&[], &[a]);
+    host.instruction(&[a], &[b]);
+    let hint = plan(&host);
+    let mut control = dram_control { hint, ..sized() };
+    let (mut again, mut moved, mut kept) = (null_mut(), 7, 0);
+    // SAFETY: the structs and the outputs are locals.
+    unsafe {
+        ok(|e| (api().program_plan)(host.program, null(), &control, &mut again, e));
+        ok(|e| (api().plan_metric)(again, dram_str::of("hint_kept"), &mut kept, e));
+        ok(|e| (api().plan_metric)(again, dram_str::of("hint_moved"), &mut moved, e));
+        assert_eq!((kept, moved), (2, 0));
+        (api().plan_free)(again);
+        (api().plan_free)(hint);
+        for bad in [hint.cast_const(), host.program.cast_const().cast()] {
+            control.hint = bad;
+            let status =
+                (api().program_plan)(host.program, null(), &control, &mut again, null_mut());
+            assert_eq!(status, dram_status::InvalidArgument);
+        }
+    }
 }
 
 /// The messages that a context has logged.

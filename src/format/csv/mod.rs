@@ -12,7 +12,7 @@
 //! | `alignment` | the start is a multiple of it; empty: 1 |
 //! | `offset` | empty: to be placed; else the address, which is kept |
 //! | `gaps` | `l-u` separated by blanks: parts of the life without content, ends as in the life |
-//! | `hint` | a start to try first; kept, not used |
+//! | `hint` | where the buffer lay before, if it did: a warm start, which is not trusted |
 //!
 //! Column names are compared without regard to case and to blanks around them; blanks around
 //! numbers do not count, those around an id do. Times are any
@@ -164,7 +164,7 @@ struct Columns {
 
 impl Columns {
     fn find(header: Record<'_>, line: u64) -> Result<Columns> {
-        const KNOWN: [&[&str]; 9] = [
+        const KNOWN: [&[&str]; 10] = [
             &["id", "buffer", "buffer_id"],
             &["lower", "begin"],
             &["upper"],
@@ -174,6 +174,7 @@ impl Columns {
             &["alignment"],
             &["offset"],
             &["gaps"],
+            &["hint"],
         ];
         let refuse = |message: String| Err(document_error(format!("line {line}: {message}")));
         if header.iter().all(|name| name.trim().is_empty()) {
@@ -181,18 +182,14 @@ impl Columns {
         }
         let name_of = |column: usize| header.get(column).unwrap_or("");
         let mut found = [None; KNOWN.len()];
-        let (mut hint, mut unused) = (None, Vec::new());
+        let mut unused = Vec::new();
         for (i, name) in header.iter().enumerate() {
             let name = name.trim().to_ascii_lowercase();
             let Some(k) = KNOWN
                 .iter()
                 .position(|names| names.contains(&name.as_str()))
             else {
-                if name == "hint" {
-                    hint = Some(i);
-                } else {
-                    unused.push(name_of(i).trim().to_owned());
-                }
+                unused.push(name_of(i).trim().to_owned());
                 continue;
             };
             if let Some(first) = found[k].replace(i) {
@@ -200,7 +197,18 @@ impl Columns {
                 return refuse(format!("columns {first} and {second} say the same thing"));
             }
         }
-        let [id, lower, upper, start, end, size, alignment, offset, gaps] = found;
+        let [
+            id,
+            lower,
+            upper,
+            start,
+            end,
+            size,
+            alignment,
+            offset,
+            gaps,
+            hint,
+        ] = found;
         let all = || header.iter().collect::<Vec<_>>().join(", ");
         let (lower, upper, inclusive) = match (lower, upper, start, end) {
             (Some(lower), Some(upper), None, None) => (lower, upper, false),
@@ -384,7 +392,6 @@ fn digits(text: &str) -> Option<u64> {
 struct Rows<'c> {
     columns: &'c Columns,
     problem: RawProblem,
-    hints: usize,
 }
 
 impl<'c> Rows<'c> {
@@ -393,11 +400,7 @@ impl<'c> Rows<'c> {
             starts: vec![0],
             ..RawProblem::default()
         };
-        Rows {
-            columns,
-            problem,
-            hints: 0,
-        }
+        Rows { columns, problem }
     }
 
     fn add(&mut self, row: Row<'_>) -> std::result::Result<(), String> {
@@ -426,6 +429,12 @@ impl<'c> Rows<'c> {
                 .pins
                 .push(given.map(|text| row.number(text, "offset")).transpose()?);
         }
+        if columns.hint.is_some() {
+            let given = row.optional(columns.hint);
+            problem
+                .hints
+                .push(given.map(|text| row.number(text, "hint")).transpose()?);
+        }
         if columns.gaps.is_some() {
             let gaps = row.gaps()?;
             problem.segments.extend(without(lower, upper, &gaps));
@@ -438,7 +447,6 @@ impl<'c> Rows<'c> {
             .push(segments.map_err(|_| "there are more than 2^32 lives".to_owned())?);
         problem.sizes.push(size);
         problem.labels.push(id);
-        self.hints += usize::from(row.optional(columns.hint).is_some());
         Ok(())
     }
 
@@ -495,12 +503,6 @@ impl<'c> Rows<'c> {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.hints > 0 {
-            notes.push(format!(
-                "the hints of {} rows are kept but not used",
-                self.hints
-            ));
-        }
         if !self.columns.unused.is_empty() {
             let names = self.columns.unused.join(", ");
             notes.push(format!(

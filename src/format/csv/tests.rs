@@ -108,10 +108,17 @@ fn the_output_is_the_input_with_offsets() {
     let file = read(text);
     let want = "# c\nid,lower,size,upper,kind,hint,offset\na,0,10,4,WORKSPACE,7,0\n\"b, c\",-2, 7,3,,,16\n";
     assert_eq!(written(&file, &[0, 16]), want);
-    let [hints, unused] = file.notes() else {
-        panic!("two notes: {:?}", file.notes())
+    assert_eq!(file.problem().hints, [Some(7), None]);
+    let [unused] = file.notes() else {
+        panic!("one note: {:?}", file.notes())
     };
-    assert!(hints.contains("hints of 1 rows") && unused.contains("kind"));
+    assert!(unused.contains("kind") && !unused.contains("hint"));
+    let twice = "id,lower,upper,size,hint\na,0,1,4,x\n";
+    let refused = CsvFile::read(twice.as_bytes()).unwrap_err().to_string();
+    assert!(
+        refused.contains("line 2") && refused.contains("hint"),
+        "{refused}"
+    );
 
     let solved = read("offset,id,lower,upper,size\r\n,a,0,4,10\r\n64,b,0,4,10\r\n");
     let want = "offset,id,lower,upper,size\r\n0,a,0,4,10\r\n64,b,0,4,10\r\n";

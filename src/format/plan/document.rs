@@ -69,6 +69,7 @@ object! {
         geometry: Word<Geometry>,
         shared_mib_per_core: Number,
         separate_functions: bool,
+        keep: Number,
         usage_mask: Mask,
         regions: Vec<RegionDoc<'de>>,
     }

@@ -132,6 +132,7 @@ fn options(doc: OptionsDoc<'_>) -> crate::Result<Options> {
             .separate_functions
             .get()
             .unwrap_or(default.separate_functions),
+        keep: doc.keep.get().map_or(default.keep, |n| n.0),
         usage_mask: doc
             .usage_mask
             .get()

@@ -51,7 +51,7 @@ fn options_are_read_by_their_names() {
     let text = r#"{"format":"dramalloc-plan","version":1,"modules":[],"options":{"strategy":"best",
         "capacity":"17179869184","preset":"trn2","budget_ms":10,"budget_steps":null,"floor":"holes",
         "align":64,"packed":true,"reuse_io":true,"strict":true,"cc_limit":-1,"trim_cc":true,
-        "runtime_page":64,"geometry":"unified","shared_mib_per_core":8,"separate_functions":true,
+        "runtime_page":64,"geometry":"unified","shared_mib_per_core":8,"separate_functions":true,"keep":512,
         "usage_mask":["internal","weight"],
         "regions":[{"space":"shared","base":4096,"size":8192,"usages":18},{"size":1}]}}"#;
     let want = Options {
@@ -71,6 +71,7 @@ fn options_are_read_by_their_names() {
         geometry: Geometry::Unified,
         shared_mib_per_core: 8,
         separate_functions: true,
+        keep: 512,
         usage_mask: UsageMask(1 << Usage::Internal as u32 | 1 << Usage::Weight as u32),
         regions: vec![
             SpaceRegion {
@@ -281,6 +282,7 @@ fn options(u: &mut Unstructured<'_>) -> arbitrary::Result<Options> {
         geometry: pick(u, Geometry::ALL)?,
         shared_mib_per_core: u.int_in_range(0..=u64::MAX >> 20)?,
         separate_functions: u.arbitrary()?,
+        keep: u.arbitrary()?,
         usage_mask: mask(u)?,
         regions: if u.arbitrary()? {
             vec![region(u, 0)?, region(u, 1 << 32)?]

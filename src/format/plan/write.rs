@@ -83,6 +83,7 @@ fn write_options(out: &mut JsonOut<impl Write>, options: &Options) -> io::Result
         out.string_pair("geometry", options.geometry.name())?;
         out.number_pair("shared_mib_per_core", options.shared_mib_per_core)?;
         out.bool_pair("separate_functions", options.separate_functions)?;
+        out.number_pair("keep", options.keep)?;
         out.key("usage_mask")?;
         write_usages(out, options.usage_mask)?;
         out.key("regions")?;

@@ -16,7 +16,7 @@ use crate::place::prepared::Prepared;
 use crate::place::steps::Steps;
 
 /// The states remembered as refuted: 2^14 of them, 256 KiB.
-const NOGOOD_BITS: u32 = 14;
+pub(super) const NOGOOD_BITS: u32 = 14;
 
 /// News from the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Ladder {
             let nodes = self.unit_nodes * luby(self.runs / 2 + 1);
             let at_bound = self.runs.is_multiple_of(2);
             let target = if at_bound { self.bound } else { self.aim() };
-            let settings = self.settings();
+            let settings = settings(self.runs, &mut self.random);
             self.runs += 1;
             let outcome = self
                 .exact
@@ -113,35 +113,31 @@ impl Ladder {
         let unit = self.exact.unit();
         self.peak - (way as u64).clamp(unit.min(self.peak - self.bound), self.peak - self.bound)
     }
+}
 
-    /// The first two runs without noise, then whatever the dice say. They must not depend on the
-    /// number of the run: the long runs are always the ones numbered 2^k - 1.
-    fn settings(&mut self) -> Settings {
-        if self.runs < 2 {
-            return Settings {
-                damping: Damping::None,
-                by_sections: true,
-                noise: 0.0,
-            };
-        }
-        Settings {
-            damping: match self.random.below(3) {
-                0 => Damping::None,
-                1 => Damping::Root,
-                _ => Damping::FourthRoot,
-            },
-            by_sections: self.random.below(2) == 0,
-            noise: if self.random.below(2) == 0 {
-                0.05
-            } else {
-                0.15
-            },
-        }
+/// The first two runs without noise, then whatever the dice say. They must not depend on the number
+/// of the run: the long runs are always the ones numbered 2^k - 1.
+pub(super) fn settings(run: u64, random: &mut Random) -> Settings {
+    if run < 2 {
+        return Settings {
+            damping: Damping::None,
+            by_sections: true,
+            noise: 0.0,
+        };
+    }
+    Settings {
+        damping: match random.below(3) {
+            0 => Damping::None,
+            1 => Damping::Root,
+            _ => Damping::FourthRoot,
+        },
+        by_sections: random.below(2) == 0,
+        noise: if random.below(2) == 0 { 0.05 } else { 0.15 },
     }
 }
 
 /// The `i`th number, from 1, of the universal restart sequence 1 1 2 1 1 2 4 1 1 2 ...
-fn luby(mut i: u64) -> u64 {
+pub(super) fn luby(mut i: u64) -> u64 {
     loop {
         let power = (i + 1).next_power_of_two();
         if power == i + 1 {

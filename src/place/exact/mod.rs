@@ -13,6 +13,7 @@
 
 mod bound;
 mod choose;
+mod decide;
 mod height;
 mod ladder;
 mod model;
@@ -24,6 +25,7 @@ mod search;
 mod sections;
 mod state;
 
+pub(crate) use decide::decide;
 pub(crate) use ladder::{Finding, Ladder};
 pub(crate) use random::Random;
 

@@ -51,7 +51,12 @@ fn broken_by_last(problem: &Problem, starts: &[u64], ceiling: u64) -> Option<Str
 }
 
 /// Whether any starts, multiples of `grain`, keep every rule below `target`.
-fn some_placement(problem: &Problem, starts: &mut Vec<u64>, target: u64, grain: u64) -> bool {
+pub(crate) fn some_placement(
+    problem: &Problem,
+    starts: &mut Vec<u64>,
+    target: u64,
+    grain: u64,
+) -> bool {
     let next = starts.len();
     if next == problem.items.len() {
         return true;
@@ -72,13 +77,13 @@ fn some_placement(problem: &Problem, starts: &mut Vec<u64>, target: u64, grain: 
 
 /// Which of a problem's rules a test wants.
 #[derive(Clone, Copy, Default)]
-struct Rules {
-    holes: bool,
-    alignment: bool,
-    pins: bool,
-    floor: bool,
-    regions: bool,
-    pages: bool,
+pub(crate) struct Rules {
+    pub(crate) holes: bool,
+    pub(crate) alignment: bool,
+    pub(crate) pins: bool,
+    pub(crate) floor: bool,
+    pub(crate) regions: bool,
+    pub(crate) pages: bool,
 }
 
 const EVERYTHING: Rules = Rules {
@@ -103,7 +108,7 @@ fn segments(u: &mut Unstructured<'_>, holes: bool) -> Result<Vec<Segment>> {
 }
 
 /// A problem of a few items, tight enough to be hard; and the bytes of its grain.
-fn tiny(u: &mut Unstructured<'_>, rules: Rules, most: usize) -> Result<(Problem, u64)> {
+pub(crate) fn tiny(u: &mut Unstructured<'_>, rules: Rules, most: usize) -> Result<(Problem, u64)> {
     let pages = rules.pages && u.ratio(1, 3)?;
     let grain = if pages { 1024 } else { 1 };
     let mut problem = Problem {

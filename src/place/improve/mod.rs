@@ -28,11 +28,10 @@ use super::first_fit::{Others, first_fit};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use super::steps::Steps;
-use super::{PAGE, Placement, Problem};
+use super::{Placement, Problem};
 use crate::control::Progress;
-use crate::ir::Usage;
 use incremental::Incremental;
-use neighbours::Neighbours;
+pub(super) use neighbours::Neighbours;
 use orders::{BaseRule, StackOrder, StackRule, order};
 use profile::Profile;
 use promote::{Promotion, Round};
@@ -411,7 +410,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         self.meter.poll()?;
         let (neighbours, meter) = self.index()?;
         if let Some(starts) = repairs.repair(patience, neighbours, meter)? {
-            let placement = of_offsets(self.problem(), starts);
+            let placement = Placement::of(self.problem(), starts);
             self.keep(placement);
         }
         Ok(())
@@ -440,7 +439,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             left -= used;
             match finding {
                 Finding::Better(offsets, _) => {
-                    let placement = of_offsets(self.problem(), offsets);
+                    let placement = Placement::of(self.problem(), offsets);
                     self.keep(placement);
                 }
                 Finding::Bound(bound) => {
@@ -453,27 +452,5 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         }
         self.ladder = Some(ladder);
         Ok(())
-    }
-}
-
-/// The placement of these starts, the collective ones all in their region.
-fn of_offsets(problem: &Problem, offsets: Vec<u64>) -> Placement {
-    let mut peak = problem.floor;
-    let mut collective_end = problem.floor;
-    for (item, &start) in problem.items.iter().zip(&offsets) {
-        peak = peak.max(start + item.size);
-        if item.usage == Usage::Collective {
-            collective_end = collective_end.max(start + item.size);
-        }
-    }
-    let real = || match collective_end {
-        end if end == problem.floor => 0,
-        end => end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX) - problem.floor,
-    };
-    Placement {
-        offsets,
-        peak,
-        collective_real: problem.collective_limit.map(|_| real()),
-        outside_region: Vec::new(),
     }
 }

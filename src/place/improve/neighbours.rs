@@ -17,7 +17,7 @@ pub(super) const VISITS_PER_STEP: u64 = 64;
 
 /// An index over the lives of a problem.
 #[derive(Debug)]
-pub(super) struct Neighbours {
+pub(crate) struct Neighbours {
     /// By class, then by first point; with the item.
     rows: Vec<(Run, u32)>,
     /// Where each class that has rows ends, and the greatest distance from a first to a last point.
@@ -31,7 +31,7 @@ fn class(run: Run) -> u32 {
 
 impl Neighbours {
     /// Builds the index. Pins count from the number of items on.
-    pub(super) fn new(
+    pub(crate) fn new(
         prepared: &Prepared<'_>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Neighbours, Stop> {
@@ -83,7 +83,7 @@ impl Neighbours {
 
     /// Calls `visit` with every other item and every pin that is live when `item` is; with those
     /// that meet several of its runs several times. Returns how many rows that took.
-    pub(super) fn visit(
+    pub(crate) fn visit(
         &self,
         prepared: &Prepared<'_>,
         item: u32,

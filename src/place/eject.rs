@@ -1,0 +1,264 @@
+//! Ejection: items that lack a place push others out of theirs, below a ceiling.
+//!
+//! Starts from a placement of some of the items and changes as little of it as it can. An item that
+//! finds free bytes takes the lowest. One that finds none takes the bytes from the neighbours that
+//! are cheapest to move, and those look for a place next, the largest first. What has been pushed
+//! out before costs more the next time, so that two items do not chase each other for ever.
+//!
+//! Only neighbours are looked at: with few of them this is much less work than a first fit. Work is
+//! counted in looks at a neighbour.
+//!
+//! # Invariant
+//!
+//! What is placed meets every rule and shares no bytes with what else is placed, but for in-place
+//! pairs of the placement that it started from: what is placed here keeps clear of all neighbours.
+
+use std::collections::BinaryHeap;
+
+use super::Problem;
+use super::improve::Neighbours;
+use super::meter::{Meter, Stop};
+use super::prepared::{Prepared, Windows};
+use dramalloc_engine::Request;
+
+/// A placement in which some items have no place.
+pub(super) struct Ejection<'a, 'p> {
+    prepared: &'a Prepared<'p>,
+    neighbours: &'a Neighbours,
+    /// By item.
+    starts: Vec<Option<u64>>,
+    /// The windows of each item's usage that it may be put in; see [`Ejection::new`].
+    windows: &'a dyn Fn(u32) -> &'a Windows,
+    /// By item: how often it has been pushed out.
+    pushed: Vec<u16>,
+    /// What has no place, the largest first.
+    queue: BinaryHeap<(u64, std::cmp::Reverse<u32>)>,
+    /// The neighbours of the item in question.
+    around: Vec<Range>,
+}
+
+/// Bytes that a neighbour holds.
+#[derive(Clone, Copy)]
+struct Range {
+    start: u64,
+    end: u64,
+    /// The item; [`PIN`] for what cannot be moved.
+    item: u32,
+}
+
+const PIN: u32 = u32::MAX;
+
+/// What moving a pin costs: more than all items together.
+const IMMOVABLE: u128 = 1 << 110;
+
+impl<'a, 'p> Ejection<'a, 'p> {
+    /// Goes on from `starts`, all of which end within their windows: `windows` tells in which ones
+    /// an item may be put.
+    pub(super) fn new(
+        prepared: &'a Prepared<'p>,
+        neighbours: &'a Neighbours,
+        starts: Vec<Option<u64>>,
+        windows: &'a dyn Fn(u32) -> &'a Windows,
+    ) -> Ejection<'a, 'p> {
+        let mut ejection = Ejection {
+            prepared,
+            neighbours,
+            pushed: vec![0; starts.len()],
+            starts,
+            windows,
+            queue: BinaryHeap::new(),
+            around: Vec::new(),
+        };
+        for item in 0..ejection.starts.len() as u32 {
+            if ejection.starts[item as usize].is_none() {
+                ejection.enqueue(item);
+            }
+        }
+        ejection
+    }
+
+    /// Works until everything has a place; `None` if that takes more than so many looks, or if some
+    /// item cannot be placed beside the pins.
+    pub(super) fn run(
+        mut self,
+        looks: u64,
+        meter: &Meter<'_, '_>,
+    ) -> Result<Option<Vec<u64>>, Stop> {
+        let (mut left, mut until_poll) = (looks, 0u64);
+        while let Some((_, std::cmp::Reverse(item))) = self.queue.pop() {
+            let seen = self.look_around(item);
+            if until_poll < seen {
+                meter.poll()?;
+                until_poll = LOOKS_PER_POLL;
+            }
+            until_poll = until_poll.saturating_sub(seen);
+            if left < seen {
+                return Ok(None);
+            }
+            left -= seen;
+            let start = match self.lowest(item) {
+                Some(start) => start,
+                None => match self.cheapest(item) {
+                    Some(start) => start,
+                    None => return Ok(None),
+                },
+            };
+            self.put(item, start);
+        }
+        Ok(self.starts.into_iter().collect())
+    }
+
+    fn problem(&self) -> &'p Problem {
+        self.prepared.problem
+    }
+
+    fn enqueue(&mut self, item: u32) {
+        let size = self.problem().items[item as usize].size;
+        self.queue.push((size, std::cmp::Reverse(item)));
+    }
+
+    /// Collects what is placed around an item, by start; returns how many looks that took.
+    fn look_around(&mut self, item: u32) -> u64 {
+        let problem = self.prepared.problem;
+        let (around, starts) = (&mut self.around, &self.starts);
+        around.clear();
+        let count = problem.items.len();
+        let seen = self.neighbours.visit(self.prepared, item, |other| {
+            let i = other as usize;
+            if i >= count {
+                let pin = problem.pins[i - count];
+                if pin.start < pin.end {
+                    let (start, end) = (pin.start, pin.end);
+                    around.push(Range {
+                        start,
+                        end,
+                        item: PIN,
+                    });
+                }
+            } else if let Some(start) = starts[i] {
+                let end = start + problem.items[i].size;
+                around.push(Range {
+                    start,
+                    end,
+                    item: other,
+                });
+            }
+        });
+        around.sort_unstable_by_key(|r| (r.start, r.item));
+        around.dedup_by_key(|r| (r.start, r.item, r.end));
+        seen + 1
+    }
+
+    fn requests(&self, item: u32) -> impl Iterator<Item = Request> + use<'a> {
+        let problem = self.prepared.problem;
+        let of = problem.items[item as usize];
+        let page = self.prepared.page_of(item);
+        let windows: &'a Windows = (self.windows)(item);
+        windows
+            .of(of.usage)
+            .iter()
+            .map(move |&(low, high)| Request {
+                size: of.size,
+                align: of.align,
+                page,
+                low,
+                high,
+            })
+    }
+
+    /// The lowest free start.
+    fn lowest(&self, item: u32) -> Option<u64> {
+        self.requests(item).find_map(|request| {
+            let mut start = request.admitted(request.low)?;
+            for range in &self.around {
+                if range.start >= start.checked_add(request.size)? {
+                    break;
+                }
+                if range.end > start {
+                    start = request.admitted(range.end)?;
+                }
+            }
+            (start.checked_add(request.size)? <= request.high).then_some(start)
+        })
+    }
+
+    /// The start at which it costs least to push away what is there; of several the lowest. `None`
+    /// if pins leave no room.
+    fn cheapest(&self, item: u32) -> Option<u64> {
+        let weight = |r: &Range| match r.item {
+            PIN => IMMOVABLE,
+            other => {
+                let size = self.problem().items[other as usize].size;
+                let pushed = u128::from(self.pushed[other as usize]) + 1;
+                u128::from(size) * pushed * pushed
+            }
+        };
+        // Weights of those that start before, and of those that end at or before, an address.
+        let mut starting: Vec<(u64, u128)> = vec![(0, 0)];
+        let mut ends: Vec<(u64, u128)> = Vec::with_capacity(self.around.len());
+        let mut sum = 0;
+        for range in &self.around {
+            sum += weight(range);
+            starting.push((range.start, sum));
+            ends.push((range.end, weight(range)));
+        }
+        ends.sort_unstable();
+        sum = 0;
+        for (_, weight) in &mut ends {
+            sum += *weight;
+            *weight = sum;
+        }
+        let cost = |start: u64, size: u64| {
+            // The first entry stands for nothing.
+            let begun = starting[1..].partition_point(|&(at, _)| at < start + size);
+            let ended = ends.partition_point(|&(at, _)| at <= start);
+            let ended = if ended == 0 { 0 } else { ends[ended - 1].1 };
+            starting[begun].1 - ended
+        };
+        let mut best: Option<(u128, u64)> = None;
+        for request in self.requests(item) {
+            // To rest on something, or to leave off where something begins.
+            let below = self
+                .around
+                .iter()
+                .map(|r| r.start.saturating_sub(request.size));
+            let above = ends.iter().map(|&(end, _)| end);
+            let top = request.high.saturating_sub(request.size);
+            let candidates = above.chain(below.map(|at| at - at % request.align));
+            for at in candidates.chain([request.low, top - top % request.align]) {
+                let Some(start) = request.admitted(at.max(request.low)) else {
+                    continue;
+                };
+                if start
+                    .checked_add(request.size)
+                    .is_none_or(|end| end > request.high)
+                {
+                    continue;
+                }
+                let this = (cost(start, request.size), start);
+                if this.0 < IMMOVABLE && best.is_none_or(|best| this < best) {
+                    best = Some(this);
+                }
+            }
+        }
+        best.map(|(_, start)| start)
+    }
+
+    /// Places an item and pushes out what is in its way.
+    fn put(&mut self, item: u32, start: u64) {
+        let end = start + self.problem().items[item as usize].size;
+        let around = std::mem::take(&mut self.around);
+        for range in around.iter().filter(|r| r.start < end && start < r.end) {
+            if self.starts[range.item as usize].take().is_some() {
+                let pushed = &mut self.pushed[range.item as usize];
+                *pushed = pushed.saturating_add(1);
+                self.enqueue(range.item);
+            }
+        }
+        self.around = around;
+        self.starts[item as usize] = Some(start);
+    }
+}
+
+/// Looks between two looks at the host's flag and clock.
+const LOOKS_PER_POLL: u64 = 1 << 14;
