@@ -314,7 +314,7 @@ fn values_go_wrong_where_bytes_do() {
         ..Shape::single_core()
     };
     let (mut runs, mut wrong_runs) = (0, 0);
-    testing::for_each_seed(0..SEEDS, |u| {
+    testing::for_each_seed(0..2 * SEEDS, |u| {
         let program = testing::program(u, &shape)?;
         let options = Options {
             packed: u.arbitrary()?,
