@@ -113,7 +113,9 @@ enum dram_status
    */
   DRAM_STATUS_UNIMPLEMENTED = 12,
   /**
-   * A mistake of the library. The handles involved are poisoned: they can only be freed.
+   * A mistake of the library. A panic poisons the handles involved: from then on they give
+   * `DRAM_STATUS_FAILED_PRECONDITION` and can only be freed. A result that the library's own
+   * verifier refuses changes nothing, and poisons nothing.
    */
   DRAM_STATUS_INTERNAL = 13,
 };
@@ -2100,6 +2102,15 @@ typedef struct dram_pipeline_options {
    * Must be 0.
    */
   uint32_t reserved;
+  /**
+   * 1: after the last pass the program is run on its plan, to see whether every read finds what
+   * it should and every two accesses to common bytes are ordered. Else 0.
+   */
+  uint32_t verify_deep;
+  /**
+   * Must be 0.
+   */
+  uint32_t reserved_2;
 } dram_pipeline_options;
 
 /**
