@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::right::{planned, with_edges};
-use crate::ir::{BlockId, Function, InstructionSpec, Kind, Module, Operand, Program, Skipped};
+use crate::ir::{
+    BlockId, Function, InstructionSpec, Kind, Module, Operand, Program, Skipped, Space,
+};
 use crate::liveness::LivenessWarning;
-use crate::options::Options;
+use crate::options::{Geometry, Options};
 use crate::plan::{MemLocPlan, Plan};
 use crate::testing::{self, Result, Shape, Unstructured};
 use crate::verify::deep::{Deep, verify_deep};
@@ -60,6 +62,7 @@ fn rows<'p>(u: &mut Unstructured<'_>, plan: &'p mut Plan) -> Result<Vec<&'p mut 
 
 /// Breaks a plan; whether there was anything to break.
 fn broken(u: &mut Unstructured<'_>, how: Break, plan: &mut Plan) -> Result<bool> {
+    let unified = plan.options.geometry == Geometry::Unified;
     match how {
         Break::Onto => {
             let mut rows = rows(u, plan)?;
@@ -68,7 +71,9 @@ fn broken(u: &mut Unstructured<'_>, how: Break, plan: &mut Plan) -> Result<bool>
             }
             let (a, b) = (u.choose_index(rows.len())?, u.choose_index(rows.len())?);
             let (space, address) = (rows[a].space, rows[a].address);
-            let moves = rows[b].space == space && rows[b].address != address;
+            // In one range of addresses a local location may be moved onto a shared one. // M7
+            let one_range = unified && rows[b].space == Space::Local && space == Space::Shared;
+            let moves = (rows[b].space == space || one_range) && rows[b].address != address;
             rows[b].address = address;
             Ok(moves)
         }
@@ -228,15 +233,20 @@ fn reads_unwritten(program: &Program) -> bool {
 fn break_all(
     seeds: std::ops::Range<u64>,
     shape: &Shape,
+    geometry: Geometry,
     ways: &[Break],
     mut judge: impl FnMut(Break, &Program, &Plan, bool, &Deep),
 ) -> BTreeMap<Break, Tally> {
     let mut tallies: BTreeMap<Break, Tally> = BTreeMap::new();
+    let options = Options {
+        geometry,
+        ..Options::default()
+    };
     testing::for_each_seed(seeds, |u| {
         let how = *u.choose(ways)?;
         let parallel = how == Break::Edge || u.arbitrary()?;
         let program = testing::program(u, shape)?;
-        let Some(mut plan) = planned(&program, &Options::default()) else {
+        let Some(mut plan) = planned(&program, &options) else {
             return Ok(());
         };
         if parallel {
@@ -266,17 +276,15 @@ fn plain() -> Shape {
         instructions: 12,
         barriers: true,
         shared: true,
+        reach: true,
         ..Shape::plain()
     }
 }
 
 #[test]
 fn whatever_overlaps_or_is_skipped_or_unordered_in_plain_code_goes_wrong() {
-    let tallies = break_all(
-        0..1500,
-        &plain(),
-        &BREAKS,
-        |how, program, plan, overlap, deep| {
+    for (geometry, seeds) in [(Geometry::Split, 0..1500), (Geometry::Unified, 1500..3000)] {
+        let judge = |how, program: &Program, plan: &Plan, overlap, deep: &Deep| {
             let sure = match how {
                 // Copies that lie apart do no harm where nobody reads what another core wrote.
                 Break::Swap => false,
@@ -288,17 +296,22 @@ fn whatever_overlaps_or_is_skipped_or_unordered_in_plain_code_goes_wrong() {
                 "{how:?}\n{}",
                 show(program, plan, &verify(program, plan))
             );
-        },
-    );
-    for how in BREAKS {
-        assert!(tallies[&how].caught >= 10, "{how:?} of {tallies:#?}");
+        };
+        let tallies = break_all(seeds, &plain(), geometry, &BREAKS, judge);
+        for how in BREAKS {
+            assert!(tallies[&how].caught >= 10, "{how:?} of {tallies:#?}");
+        }
     }
 }
 
 #[test]
 fn most_of_what_is_broken_in_any_code_goes_wrong() {
-    for shape in [Shape::single_core(), Shape::many_cores()] {
-        let tallies = break_all(0..500, &shape, &BREAKS, |_, _, _, _, _| {});
+    for (shape, geometry) in [
+        (Shape::single_core(), Geometry::Split),
+        (Shape::many_cores(), Geometry::Split),
+        (Shape::many_cores(), Geometry::Unified),
+    ] {
+        let tallies = break_all(0..500, &shape, geometry, &BREAKS, |_, _, _, _, _| {});
         println!("{tallies:#?}");
         for how in [Break::Onto, Break::Page, Break::Edge] {
             let tally = &tallies[&how];
