@@ -5,6 +5,7 @@ use super::batch::{Does, Instance, Touch};
 use super::machine::Machine;
 use super::places::NOWHERE;
 use crate::ir::MemLocId;
+use crate::sorting::CompactSort as _;
 
 impl Machine<'_> {
     /// No def of an instruction lies on what the instruction also reads or writes, but for bytes of
@@ -16,7 +17,7 @@ impl Machine<'_> {
         if writes.is_empty() {
             return;
         }
-        writes.sort_unstable_by_key(|t| (t.area, t.address));
+        writes.sort_compact_by_key(|t| (t.area, t.address));
         // The greatest end up to here.
         let mut reach: Vec<(u32, u64)> = Vec::with_capacity(writes.len());
         for write in &writes {

@@ -13,6 +13,7 @@ use super::super::locations::{Hold, hold};
 use super::super::scope::Scope;
 use crate::ir::{FlatIndex, MemLocId, MemoryType, Space, Usage};
 use crate::options::Options;
+use crate::ordered_map::OrderedMap;
 
 /// Of an access: no address space has its bytes.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -321,7 +322,7 @@ fn formals(scopes: &[Scope<'_>]) -> Vec<Vec<(MemLocId, Place)>> {
         address: 0,
         given: false,
     };
-    let mut formals: Vec<BTreeMap<MemLocId, Place>> = vec![BTreeMap::new(); scopes.len()];
+    let mut formals: Vec<OrderedMap<MemLocId, Place>> = vec![OrderedMap::new(); scopes.len()];
     for scope in scopes {
         let function = scope.function;
         for (i, instruction) in function.instructions().iter().enumerate() {
