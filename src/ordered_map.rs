@@ -47,6 +47,16 @@ impl<K, V> OrderedMap<K, V> {
         self.entries.is_empty()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Forgets all entries.
+    pub(crate) fn clear(&mut self) {
+        self.index.clear();
+        self.entries.clear();
+    }
+
     pub(crate) fn iter(&self) -> Iter<'_, K, V> {
         Iter {
             positions: self.index.values(),
@@ -120,6 +130,16 @@ impl<K: Key + Copy, V> OrderedMap<K, V> {
                 None
             }
         }
+    }
+
+    /// Takes an entry out.
+    pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
+        let at = self.index.remove(&key.packed())?;
+        let (_, value) = self.entries.swap_remove(at as usize);
+        if let Some((moved, _)) = self.entries.get(at as usize) {
+            self.index.insert(moved.packed(), at);
+        }
+        Some(value)
     }
 
     /// Keeps the entries of which `keep` says so.
@@ -251,7 +271,7 @@ mod tests {
             let mut got: OrderedMap<(u32, bool), u32> = OrderedMap::new();
             for value in 0..u.int_in_range(0..=40)? {
                 let key = (u.int_in_range(0..=5)?, u.arbitrary()?);
-                match u.int_in_range(0..=5)? {
+                match u.int_in_range(0..=7)? {
                     0 => assert_eq!(got.insert(key, value), want.insert(key, value)),
                     1 => {
                         got.retain(|&k, v| k != key && *v != value);
@@ -265,6 +285,11 @@ mod tests {
                         got.entry(key).and_modify(|v| *v += 1).or_insert(value);
                         want.entry(key).and_modify(|v| *v += 1).or_insert(value);
                     }
+                    5 => assert_eq!(got.remove(&key), want.remove(&key)),
+                    6 if u.ratio(1, 4)? => {
+                        got.clear();
+                        want.clear();
+                    }
                     4 => {
                         got.values_mut().for_each(|v| *v += value);
                         want.values_mut().for_each(|v| *v += value);
@@ -275,7 +300,7 @@ mod tests {
                     }
                 }
                 assert_eq!(got.contains_key(&key), want.contains_key(&key));
-                assert_eq!(got.is_empty(), want.is_empty());
+                assert_eq!((got.len(), got.is_empty()), (want.len(), want.is_empty()));
                 assert!(got.iter().eq(want.iter()), "{got:?} {want:?}");
                 assert!(got.keys().eq(want.keys()) && got.values().eq(want.values()));
             }

@@ -299,7 +299,7 @@ impl Ranked {
                 let from = rows.len();
                 rows.extend(same.iter().map(|&key| key as u32));
                 if same.len() > 1 {
-                    rows[from..].sort_by_key(|&row| id(row));
+                    rows[from..].sort_compact_by(|&a, &b| id(a).cmp(&id(b)));
                 }
             }
         }
@@ -399,7 +399,7 @@ const POLL: usize = 1 << 15;
 /// Every time of a problem, once.
 fn times(raw: &RawProblem) -> Vec<i64> {
     let mut times: Vec<i64> = raw.segments.iter().flat_map(|&(l, u)| [l, u]).collect();
-    times.sort_unstable();
+    times.sort_compact();
     times.dedup();
     times
 }

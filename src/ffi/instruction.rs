@@ -8,7 +8,7 @@ use super::status::dram_status;
 use super::structs::{self, Out, Versioned};
 use super::text::{dram_str, slice};
 use crate::error::{Error, Fault, Result};
-use crate::ir::{self, InstructionSpec, Kind, MemLocId, Operand};
+use crate::ir::{self, InstructionSpec, Kind, MemLocId, Operand, Symbol};
 
 /// What an instruction is to the allocator.
 #[repr(u32)]
@@ -494,6 +494,7 @@ impl<'a> Columns<'a> {
 
     fn add_to(&self, function: &mut ir::Function) -> Result<()> {
         let (mut operands, mut pairs) = (Vec::new(), Vec::new());
+        let mut symbols: Vec<Option<Symbol>> = vec![None; self.op_table.len().max(1)];
         for row in 0..self.count {
             operands.clear();
             pairs.clear();
@@ -501,8 +502,10 @@ impl<'a> Columns<'a> {
             let uses = operands.len();
             self.defs.of(row, |all, at| operands.push(all.of(at)));
             self.in_place.of(row, |all, at| pairs.push(pair(&all[at])));
-            function.add_instruction(&InstructionSpec {
-                op: self.ops.map_or("", |ops| self.op_table[ops[row] as usize]),
+            let op = self.ops.map_or(0, |ops| ops[row] as usize);
+            let op = *symbols[op]
+                .get_or_insert_with(|| function.opcode(self.ops.map_or("", |_| self.op_table[op])));
+            let spec = InstructionSpec {
                 kind: self
                     .kinds
                     .as_ref()
@@ -512,7 +515,8 @@ impl<'a> Columns<'a> {
                 defs: &operands[uses..],
                 in_place: &pairs,
                 ..InstructionSpec::default()
-            })?;
+            };
+            function.add_instruction_of(op, &spec)?;
         }
         Ok(())
     }

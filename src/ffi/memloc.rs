@@ -238,10 +238,14 @@ pub unsafe extern "C" fn dram_function_add_memlocs(
         let first_out = unsafe { Out::new(first_out, 0, "first_out")? };
         let function = call.get(function, "function")?;
         // SAFETY: as this function's parameters say.
-        let descs = unsafe { structs::read_array(memlocs, count, "memlocs")? };
-        // SAFETY: as above, for what the structs point at.
-        let specs = descs.map(|desc| unsafe { spec(&desc?) });
-        first_out.set(function.change(|f| f.try_add_memlocs(specs))?.0);
+        let descs = unsafe { structs::array(memlocs, count, "memlocs")? };
+        let first = function.change(|f| {
+            f.all_or_no_memlocs(count, |add| {
+                // SAFETY: as above, for what the structs point at.
+                descs.each(|desc| add(&unsafe { spec(desc)? }))
+            })
+        })?;
+        first_out.set(first.0);
         Ok(())
     };
     // SAFETY: as this function's parameter says.

@@ -31,6 +31,7 @@ use crate::format;
 use crate::ir;
 use crate::plan::Plan;
 use crate::report::{Category, Verdict, hbm_usage};
+use crate::sorting::CompactSort as _;
 use crate::verify::Violation;
 
 /// A program under construction or planned: modules, one per core.
@@ -267,7 +268,7 @@ pub(super) fn change_modules(
         .collect();
     // All threads take the locks in one order, so that no two wait for each other.
     let mut order: Vec<usize> = (0..programs.len()).collect();
-    order.sort_by_key(|&p| Arc::as_ptr(&programs[p].0).addr());
+    order.sort_compact_by_key(|&p| Arc::as_ptr(&programs[p].0).addr());
     let mut values: Vec<_> = programs.iter().map(|_| None).collect();
     for p in order {
         values[p] = Some(programs[p].0.value.write());

@@ -55,17 +55,25 @@ pub(super) unsafe fn read<T: Versioned>(source: *const T, parameter: &'static st
     Ok(value)
 }
 
-/// Reads an array of structs of one version, whose size is also their distance.
+/// An array of structs of one version, whose size is also their distance.
+pub(super) struct Array<T> {
+    source: *const T,
+    count: usize,
+    stride: usize,
+    parameter: &'static str,
+}
+
+/// Looks at an array of structs.
 ///
 /// # Safety
 ///
-/// `source` is null or points at `count` structs as for [`read`], readable while the iterator is
-/// used.
-pub(super) unsafe fn read_array<T: Versioned>(
+/// `source` is null or points at `count` structs as for [`read`], readable while the array is used,
+/// and nobody writes there.
+pub(super) unsafe fn array<T: Versioned>(
     source: *const T,
     count: usize,
     parameter: &'static str,
-) -> Result<impl ExactSizeIterator<Item = Result<T>>> {
+) -> Result<Array<T>> {
     let mut stride = 0;
     if count > 0 {
         // SAFETY: there is at least one element.
@@ -79,19 +87,37 @@ pub(super) unsafe fn read_array<T: Versioned>(
             return Err(Error::invalid(parameter, "is longer than memory"));
         }
     }
-    Ok((0..count).map(move |i| {
-        // SAFETY: element `i` lies within the array, by this function's contract.
-        let element = unsafe { source.byte_add(i * stride) };
-        // SAFETY: as above.
-        if unsafe { element.cast::<usize>().read() } != stride {
-            return Err(Error::invalid(
-                parameter,
-                "its elements differ in struct_size",
-            ));
+    Ok(Array {
+        source,
+        count,
+        stride,
+        parameter,
+    })
+}
+
+impl<T: Versioned> Array<T> {
+    /// Hands over each struct in turn: where it lies, if it is of this version.
+    pub(super) fn each(&self, mut visit: impl FnMut(&T) -> Result<()>) -> Result<()> {
+        for i in 0..self.count {
+            // SAFETY: element `i` lies within the array, by the contract of `array`.
+            let element = unsafe { self.source.byte_add(i * self.stride) };
+            // SAFETY: as above.
+            if unsafe { element.cast::<usize>().read() } != self.stride {
+                let reason = "its elements differ in struct_size";
+                return Err(Error::invalid(self.parameter, reason));
+            }
+            if self.stride == size_of::<T>() {
+                // SAFETY: readable for its size and left alone, by the contract of `array`;
+                // aligned, as the first is and as its size is a multiple of that; any bytes are a
+                // valid value.
+                visit(unsafe { &*element })?;
+            } else {
+                // SAFETY: by the contract of `array`.
+                visit(&unsafe { read(element, self.parameter)? })?;
+            }
         }
-        // SAFETY: as above.
-        unsafe { read(element, parameter) }
-    }))
+        Ok(())
+    }
 }
 
 fn check_size<T: Versioned>(size: usize, parameter: &'static str) -> Result<()> {

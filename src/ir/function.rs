@@ -17,8 +17,8 @@ use super::instruction::{
 use super::memloc::{Bank, Extent, MemLoc, MemLocSpec, MemoryType, Placed, Remote, Space, View};
 use super::names::Names;
 use crate::error::{Error, Fault, Result};
-use std::borrow::Borrow;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::ordered_map::OrderedMap;
+use std::collections::BTreeSet;
 
 /// A basic block: a run of instructions and where control goes after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,10 +37,10 @@ pub struct Function {
     memloc_names: Names,
     memloc_of_name: Vec<MemLocId>, // By position in `memloc_names`; ascending.
     extents: Vec<(MemLocId, Extent)>, // Of what is not `Extent::Bytes`; ascending.
-    remotes: BTreeMap<MemLocId, Remote>,
-    reaches: BTreeMap<MemLocId, Vec<u32>>,
+    remotes: OrderedMap<MemLocId, Remote>,
+    reaches: OrderedMap<MemLocId, Vec<u32>>,
     /// Those that are not 0.
-    banks: BTreeMap<MemLocId, Bank>,
+    banks: OrderedMap<MemLocId, Bank>,
     blocks: Vec<Block>,
     entry_opened: bool,
     instructions: Vec<Instruction>,
@@ -60,9 +60,9 @@ impl Function {
             memloc_names: Names::default(),
             memloc_of_name: Vec::new(),
             extents: Vec::new(),
-            remotes: BTreeMap::new(),
-            reaches: BTreeMap::new(),
-            banks: BTreeMap::new(),
+            remotes: OrderedMap::new(),
+            reaches: OrderedMap::new(),
+            banks: OrderedMap::new(),
             blocks: vec![Block {
                 name: String::new(),
                 first: 0,
@@ -94,31 +94,31 @@ impl Function {
     ///
     /// A view may name any location of the batch, before or after it.
     pub fn add_memlocs(&mut self, specs: &[MemLocSpec<'_>]) -> Result<MemLocId> {
-        self.try_add_memlocs(specs.iter().map(Ok))
+        self.all_or_no_memlocs(specs.len(), |add| specs.iter().try_for_each(add))
     }
 
-    /// The same for specs that are made on the way, so that a million of them are never held at
-    /// once; the first that cannot be made refuses the batch.
-    pub fn try_add_memlocs<'a, S: Borrow<MemLocSpec<'a>>>(
+    /// Lets `body` add up to `count` memory locations, so that a million specs are never held at
+    /// once; if it fails, none stays. Returns the id of the first.
+    pub(crate) fn all_or_no_memlocs(
         &mut self,
-        specs: impl ExactSizeIterator<Item = Result<S>>,
+        count: usize,
+        body: impl FnOnce(&mut dyn FnMut(&MemLocSpec<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<MemLocId> {
         let first = self.memlocs.len();
-        if u32::try_from(first + specs.len()).is_err() {
+        if u32::try_from(first + count).is_err() {
             return Err(self.here(Error::invalid(
                 "memlocs",
                 "a function holds fewer than 2^32",
             )));
         }
         let names = self.memloc_names.len();
-        self.memlocs.reserve(specs.len());
+        self.memlocs.reserve(count);
         let mut views = false;
-        let mut push = |spec: Result<S>| {
-            let spec = spec?;
-            views |= spec.borrow().view.is_some();
-            self.push_memloc(spec.borrow())
+        let mut add = |spec: &MemLocSpec<'_>| {
+            views |= spec.view.is_some();
+            self.push_memloc(spec)
         };
-        let pushed = specs.into_iter().try_for_each(&mut push);
+        let pushed = body(&mut add);
         let added = pushed.and_then(|()| match views {
             true => self.resolve_views(first),
             false => Ok(()),
@@ -130,9 +130,9 @@ impl Function {
             let first = MemLocId::new(first);
             let extents = self.extents.partition_point(|&(id, _)| id < first);
             self.extents.truncate(extents);
-            self.remotes.split_off(&first);
-            self.reaches.split_off(&first);
-            self.banks.split_off(&first);
+            self.remotes.retain(|&id, _| id < first);
+            self.reaches.retain(|&id, _| id < first);
+            self.banks.retain(|&id, _| id < first);
             return Err(self.here(error));
         }
         Ok(MemLocId::new(first))
@@ -406,9 +406,25 @@ impl Function {
     /// Appends an instruction to the last block.
     pub fn add_instruction(&mut self, spec: &InstructionSpec<'_>) -> Result<FlatIndex> {
         let index = self.instructions.len();
-        self.push_instruction(spec)
+        self.push_instruction(None, spec)
             .map_err(|e| self.here(e.at_instruction(index as u32)))?;
         Ok(FlatIndex::new(index))
+    }
+
+    /// The symbol of an opcode that many instructions have.
+    pub(crate) fn opcode(&mut self, text: &str) -> Symbol {
+        Symbol(self.symbols.intern(text).0)
+    }
+
+    /// The same with the opcode's symbol; the text in `spec` is not looked at.
+    pub(crate) fn add_instruction_of(
+        &mut self,
+        op: Symbol,
+        spec: &InstructionSpec<'_>,
+    ) -> Result<()> {
+        let index = self.instructions.len() as u32;
+        self.push_instruction(Some(op), spec)
+            .map_err(|e| self.here(e.at_instruction(index)))
     }
 
     /// Appends instructions to the last block, all or none, and returns the index of the first.
@@ -440,7 +456,8 @@ impl Function {
         Ok(FlatIndex::new(first))
     }
 
-    fn push_instruction(&mut self, spec: &InstructionSpec<'_>) -> Result<()> {
+    /// `op`: the symbol of the opcode, if it is known.
+    fn push_instruction(&mut self, op: Option<Symbol>, spec: &InstructionSpec<'_>) -> Result<()> {
         let accesses = self.accesses.len();
         let resolved = self
             .push_accesses(spec)
@@ -451,7 +468,7 @@ impl Function {
         }
         let mut symbol = |text| Symbol(self.symbols.intern(text).0);
         let symbols = Symbols {
-            op: symbol(spec.op),
+            op: op.unwrap_or_else(|| symbol(spec.op)),
             name: (!spec.name.is_empty()).then(|| symbol(spec.name)),
             callee: spec.callee.map(&mut symbol),
         };

@@ -4,6 +4,8 @@
 //! as many as there are to tell, and its position go into one word, and words are sorted; only
 //! runs of items that are still alike are sorted by the numbers themselves.
 
+use crate::sorting::CompactSort as _;
+
 /// The numbers of an item, the greater ones first.
 pub(crate) type Key = [u64; 4];
 
@@ -80,7 +82,7 @@ pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop:
             if stop() {
                 return;
             }
-            run.sort_by_key(|&item| (std::cmp::Reverse(key(item)), item));
+            run.sort_compact_by(|&a, &b| key(b).cmp(&key(a)).then(a.cmp(&b)));
         }
         rest = others;
     }

@@ -27,6 +27,7 @@ use crate::control::Progress;
 use crate::options::Strategy;
 use crate::order::reference_unless;
 use crate::plan::Status;
+use crate::sorting::CompactSort as _;
 
 /// Sets of items of one cost that may straddle: so many are looked at for the lowest peak, out of
 /// so many sets in all.
@@ -325,7 +326,7 @@ impl Search<'_, '_, '_> {
         let mut items: Vec<u32> = (0..problem.items.len() as u32)
             .filter(|&item| self.size(item) <= problem.runtime_page)
             .collect();
-        items.sort_by_key(|&item| (self.size(item), item));
+        items.sort_compact_by_key(|&item| (self.size(item), item));
         items
     }
 

@@ -13,6 +13,7 @@ use crate::plan::{
     FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
 };
 use crate::shared::{Agreed, Fate, Group, Member, digest, home};
+use crate::sorting::CompactSort as _;
 
 /// The plan of a program from what was placed so far.
 pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
@@ -135,7 +136,7 @@ fn agreements(planning: &Planning<'_>) -> Vec<Agreement> {
         })
     });
     let mut placed: Vec<Agreement> = placed.collect();
-    placed.sort_by_key(|agreement| agreement.core);
+    placed.sort_compact_by(|a, b| a.core.cmp(&b.core));
     placed
 }
 

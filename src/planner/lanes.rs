@@ -5,12 +5,12 @@
 //! that look the same, and a group lives on the lanes of the cores that it reaches. If every group
 //! reaches every core, or in split geometry, there is one lane, and nothing is repeated.
 
-use std::collections::BTreeMap;
-
 use super::scene::Scene;
 use crate::error::{Fault, Result};
 use crate::ir::{FlatIndex, Segment};
 use crate::options::Geometry;
+use crate::ordered_map::OrderedMap;
+use crate::sorting::CompactSort as _;
 
 /// The lanes of a program.
 pub(super) struct Lanes {
@@ -40,9 +40,9 @@ impl Lanes {
         }
         // Numbered by core, so that the order of modules does not matter. // S4
         let mut by_core: Vec<usize> = (0..modules).collect();
-        by_core.sort_by_key(|&m| scene.modules[m].core());
+        by_core.sort_compact_by_key(|&m| scene.modules[m].core());
         let mut refine = |differs: &dyn Fn(usize) -> usize| {
-            let mut numbers: BTreeMap<(u32, usize), u32> = BTreeMap::new();
+            let mut numbers: OrderedMap<(u32, usize), u32> = OrderedMap::new();
             for &m in &by_core {
                 let next = numbers.len() as u32;
                 let key = (lanes.of_module[m], differs(m));
@@ -52,7 +52,7 @@ impl Lanes {
         };
         refine(&|m| if differs(m) { m + 1 } else { 0 });
         let mut seen: Vec<&[usize]> = scene.reach.iter().map(Vec::as_slice).collect();
-        seen.sort_unstable();
+        seen.sort_compact_by(Ord::cmp);
         seen.dedup();
         for reached in seen {
             refine(&|m| usize::from(reached.contains(&m)));

@@ -34,12 +34,11 @@ mod tests;
 #[cfg(test)]
 mod unified_tests;
 
-use std::collections::BTreeMap;
-
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ir::{Module, Placed, Program, Space};
 use crate::options::Options;
+use crate::ordered_map::OrderedMap;
 use crate::plan::{ModulePlan, Plan};
 use crate::shared;
 pub(crate) use assemble::space_metrics;
@@ -366,7 +365,7 @@ pub fn apply(plan: &Plan, program: &mut Program) {
 
 /// Gives followers their owners' partitions and banks, as sync does. // M5
 fn share_banks(plan: &Plan, program: &mut Program) {
-    let by_core: BTreeMap<u32, usize> = (program.modules().iter().enumerate())
+    let by_core: OrderedMap<u32, usize> = (program.modules().iter().enumerate())
         .map(|(m, module)| (module.core(), m))
         .collect();
     let mut writes = Vec::new();

@@ -1,7 +1,5 @@
 //! Everything a run needs to know of a program before it places a byte.
 
-use std::collections::BTreeMap;
-
 use super::calls::CallGraph;
 use super::pins::Pins;
 use crate::control::Control;
@@ -9,6 +7,7 @@ use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Function, MemLocId, Module, Segment, Space, Usage};
 use crate::liveness::{Binding, Liveness, LivenessWarning, dense_order, liveness_unless};
 use crate::options::{Floor, Geometry, Options};
+use crate::ordered_map::OrderedMap;
 use crate::shared::{Fate, Group, Groups, Member, Timeline, home};
 
 /// A program with its lives, its calls, its pins and the final space of each location.
@@ -69,7 +68,7 @@ impl<'a> Scene<'a> {
         let pins = Pins::of(modules, &groups, options);
         let group_lives = groups.all.iter().map(|group| epochs.life(group)).collect();
         let positions = modules.iter().zip(0..).map(|(m, at)| (m.core(), at));
-        let positions: BTreeMap<u32, usize> = positions.collect();
+        let positions: OrderedMap<u32, usize> = positions.collect();
         let reach = groups.all.iter();
         let reach = reach.map(|group| reached(modules, &positions, options, group));
         let reach = reach.collect::<Result<_>>()?;
@@ -201,7 +200,7 @@ pub(super) fn is_owned_pin(group: &Group) -> bool {
 /// In unified geometry, a core that the program does not have.
 fn reached(
     modules: &[Module],
-    positions: &BTreeMap<u32, usize>,
+    positions: &OrderedMap<u32, usize>,
     options: &Options,
     group: &Group,
 ) -> Result<Vec<usize>> {

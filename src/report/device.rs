@@ -3,11 +3,10 @@
 //! Other cores are then somewhere between the same two barriers, each at the worst instruction
 //! that it may be at; what cores share is there once, whoever looks.
 
-use std::collections::BTreeMap;
-
 use super::pressure::{Category, LiveSize, core_profile, is_always_held, private_copies};
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Program, Segment};
+use crate::ordered_map::OrderedMap;
 use crate::plan::Plan;
 use crate::planner::CallGraph;
 use crate::shared::{Group, Groups, Predicate, Timeline, home};
@@ -68,7 +67,7 @@ pub fn device_profile(
         }
     }
     // Instructions of one range of epochs see the same of the others.
-    let mut beside: BTreeMap<(u32, u32), LiveSize> = BTreeMap::new();
+    let mut beside: OrderedMap<(u32, u32), LiveSize> = OrderedMap::new();
     let mut at = |(epochs, own): &(Segment, LiveSize)| {
         let range = (epochs.first().0, epochs.last().0);
         *own + *beside.entry(range).or_insert_with(|| {
@@ -96,7 +95,7 @@ fn core_idle(program: &Program, plan: &Plan, m: usize, extra: u64) -> LiveSize {
 /// The largest of a core's moments in each epoch.
 fn worst_by_epoch(moments: &[(Segment, LiveSize)], idle: LiveSize, epochs: u32) -> Vec<LiveSize> {
     // Instructions of one cycle have one range: few ranges, however many instructions.
-    let mut by_range: BTreeMap<(u32, u32), LiveSize> = BTreeMap::new();
+    let mut by_range: OrderedMap<(u32, u32), LiveSize> = OrderedMap::new();
     for &(range, live) in moments {
         let worst = by_range
             .entry((range.first().0, range.last().0))

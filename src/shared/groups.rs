@@ -12,6 +12,8 @@ use crate::error::{Error, Place, Result};
 use crate::ir::{
     FlatIndex, Function, MemLoc, MemLocId, MemoryType, Module, Space, Usage, UsageMask,
 };
+use crate::ordered_map::OrderedMap;
+use crate::sorting::CompactSort as _;
 
 /// A location by position: module, function, id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,13 +109,10 @@ impl Groups {
         }
         let key = |g: &Group| {
             let (module, function) = home(modules, g.owner);
-            (
-                module.core(),
-                function.name().to_owned(),
-                function.memloc_name(g.owner.loc).to_owned(),
-            )
+            let name = function.memloc_name(g.owner.loc);
+            (module.core(), function.name(), name)
         };
-        groups.all.sort_by_cached_key(key);
+        groups.all.sort_compact_by(|a, b| key(a).cmp(&key(b)));
         groups.of_member = roots.numbers;
         for (i, group) in groups.all.iter().enumerate() {
             for &member in &group.members {
@@ -154,7 +153,7 @@ impl Groups {
 /// Modules of different programs may claim one core; within a program they cannot. // M5
 fn one_module_per_core(modules: &[&Module]) -> Result<()> {
     let mut by_core: Vec<&Module> = modules.to_vec();
-    by_core.sort_by_key(|module| module.core());
+    by_core.sort_compact_by_key(|module| module.core());
     for pair in by_core.windows(2) {
         let (a, b) = (pair[0], pair[1]);
         if a.core() == b.core() {
@@ -219,7 +218,7 @@ struct SharedRoots {
 
 impl SharedRoots {
     fn of(modules: &[&Module], predicate: Option<Predicate<'_>>) -> SharedRoots {
-        let by_core: BTreeMap<u32, usize> = (modules.iter().enumerate())
+        let by_core: OrderedMap<u32, usize> = (modules.iter().enumerate())
             .map(|(m, module)| (module.core(), m))
             .collect();
         let empty = |module: &&Module| vec![Vec::new(); module.functions().len()];
@@ -360,10 +359,10 @@ fn group(
     modules: &[&Module],
     candidates: UsageMask,
     roots: &SharedRoots,
-    facts: &BTreeMap<(u32, u32), Facts>,
+    facts: &OrderedMap<(u32, u32), Facts>,
     mut members: Vec<Member>,
 ) -> Result<(Group, Option<String>)> {
-    members.sort_by_key(|&m| (home(modules, m).0.core(), m));
+    members.sort_compact_by_key(|&m| (home(modules, m).0.core(), m));
     let pinned = agree(modules, &members)?;
     let first = members[0];
     let sink = members.iter().copied().find(|&m| !roots.follows(m));
@@ -492,8 +491,8 @@ impl Facts {
 }
 
 /// The facts of the functions that hold a member, by (module, function).
-fn facts(modules: &[&Module], members: &[Member]) -> BTreeMap<(u32, u32), Facts> {
-    let mut facts = BTreeMap::new();
+fn facts(modules: &[&Module], members: &[Member]) -> OrderedMap<(u32, u32), Facts> {
+    let mut facts = OrderedMap::new();
     for &member in members {
         facts
             .entry((member.module, member.function))

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use super::epochs::{EpochRange, Epochs};
 use crate::ir::{FlatIndex, Segment};
 use crate::planner::CallGraph;
+use crate::sorting::CompactSort as _;
 
 /// When the functions of a module run.
 pub(super) struct Moments {
@@ -101,7 +102,7 @@ impl Moments {
                     .filter_map(|&start| on_axis(start, step.epochs)),
             );
         }
-        all.sort_unstable();
+        all.sort_compact();
         let mut epochs = Vec::new();
         all.into_iter()
             .for_each(|segment| join(&mut epochs, segment));

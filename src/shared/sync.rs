@@ -8,6 +8,7 @@ use super::digest::{Agreed, digest};
 use super::groups::{Group, Groups, Member, Predicate, home};
 use crate::error::{Error, Fault, Place, Result};
 use crate::ir::{Bank, Function, MemLocId, Module, Placed, Space, UsageMask};
+use crate::sorting::CompactSort as _;
 
 /// What a sync did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -241,7 +242,7 @@ pub(crate) fn nothing_placed<M: std::borrow::Borrow<Module>>(
 /// Digests that differ; names the cores that hold each.
 pub fn check_digests<'a>(digests: impl IntoIterator<Item = (u32, &'a str)>) -> Result<()> {
     let mut digests: Vec<(u32, &str)> = digests.into_iter().collect();
-    digests.sort_unstable();
+    digests.sort_compact_by(Ord::cmp);
     let mut held: Vec<(&str, Vec<u32>)> = Vec::new();
     for (core, digest) in digests {
         match held.iter_mut().find(|(other, _)| *other == digest) {

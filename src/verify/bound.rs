@@ -51,7 +51,7 @@ impl Loads<'_> {
             let (first, past) = instants.span(of(pin));
             pins.extend([(first, true, i), (past, false, i)]);
         }
-        pins.sort_unstable();
+        pins.sort_compact_by(Ord::cmp);
         let mut pins = pins.into_iter().peekable();
         let mut pairs = self.pairs.chunk_by(|a, b| a.at == b.at).peekable();
         let mut cover = Cover::of(self.pins);

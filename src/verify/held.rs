@@ -15,6 +15,7 @@ use super::overlap::{clash, group_put};
 use super::scope::Scope;
 use super::sweep::{Next, Rect, overlaps};
 use crate::ir::{MemLocId, Space};
+use crate::ordered_map::OrderedMap;
 
 /// Runs of instructions, closed and ascending.
 pub(super) type Runs = Vec<(u32, u32)>;
@@ -81,7 +82,7 @@ pub(super) fn check(
     apart: bool,
     findings: &mut Findings,
 ) {
-    let mut pinned: BTreeMap<u32, Vec<(usize, MemLocId, Put)>> = BTreeMap::new();
+    let mut pinned: OrderedMap<u32, Vec<(usize, MemLocId, Put)>> = OrderedMap::new();
     for (s, scope) in scopes.iter().enumerate() {
         let puts = scope
             .roots()
@@ -151,7 +152,7 @@ type Window = (u32, EpochRange);
 pub(super) struct Contexts {
     /// By scope: the entry function's number and the epochs in which it may begin; with `true`,
     /// all of it may run in any of them.
-    windows: Vec<BTreeMap<Window, bool>>,
+    windows: Vec<OrderedMap<Window, bool>>,
 }
 
 impl Contexts {
@@ -164,7 +165,7 @@ impl Contexts {
         cycles: impl Fn(usize, u32) -> bool,
     ) -> Contexts {
         let scopes = calls.of.len();
-        let mut windows: Vec<BTreeMap<Window, bool>> = vec![BTreeMap::new(); scopes];
+        let mut windows: Vec<OrderedMap<Window, bool>> = vec![OrderedMap::new(); scopes];
         for &s in &calls.callers_first {
             let s = s as usize;
             if let Some(stretch) = stretch(s) {

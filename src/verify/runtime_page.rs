@@ -13,6 +13,7 @@ use super::scope::Scope;
 use crate::ir::{MemLocId, Space};
 use crate::options::Geometry;
 use crate::plan::{Plan, Straddler};
+use crate::sorting::CompactSort as _;
 
 /// A space and its core; no core for one that is everywhere.
 type Range = (Space, Option<u32>);
@@ -86,8 +87,8 @@ fn compare(plan: &Plan, figures: &[(&str, u64)], found: &[Straddler], findings: 
     }
     let mut told: Vec<&Straddler> = plan.straddlers.iter().flatten().collect();
     let mut is: Vec<&Straddler> = found.iter().collect();
-    told.sort_unstable();
-    is.sort_unstable();
+    told.sort_compact_by(Ord::cmp);
+    is.sort_compact_by(Ord::cmp);
     let missing = is.iter().filter(|s| told.binary_search(s).is_err());
     let foreign = told.iter().filter(|s| is.binary_search(s).is_err());
     let both = [

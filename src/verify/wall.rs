@@ -17,6 +17,7 @@
 
 use super::instants::Instants;
 use super::sweep::Rect;
+use crate::sorting::CompactSort as _;
 
 /// Boxes whose data are fetched together.
 const TOGETHER: usize = 16;
@@ -147,7 +148,7 @@ fn by_start(boxes: &[Rect]) -> Vec<u32> {
     let unit = all.trailing_zeros() % 64;
     if all >> unit > u64::from(u32::MAX) {
         let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
-        order.sort_unstable_by_key(|&i| boxes[i as usize].start);
+        order.sort_compact_by_key(|&i| boxes[i as usize].start);
         return order;
     }
     // Start and number in one word: the sort reads nothing else.

@@ -33,6 +33,7 @@ use crate::ir::{
     Extent, Function, InstructionSpec, Lives, MemLocId, MemLocSpec, MemoryType, Module, Operand,
     Program, Space, UsageMask,
 };
+use crate::sorting::CompactSort as _;
 
 /// A function as rows, and what did not fit into them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +199,7 @@ pub fn csv_to_program(file: &CsvFile, name: &str) -> Result<Program> {
         .iter()
         .flat_map(|&(lower, upper)| [lower, upper])
         .collect();
-    times.sort_unstable();
+    times.sort_compact();
     times.dedup();
     let step = |time: i64| {
         times

@@ -473,7 +473,7 @@ impl<'c> Rows<'c> {
                 continue;
             }
             let mut rows: Vec<u32> = same.iter().map(|&key| key as u32).collect();
-            rows.sort_by_key(|&row| &labels[row as usize]);
+            rows.sort_compact_by(|&a, &b| labels[a as usize].cmp(&labels[b as usize]));
             for pair in rows.windows(2) {
                 let again = labels[pair[0] as usize] == labels[pair[1] as usize];
                 if again && second.is_none_or(|(_, row)| pair[1] < row) {

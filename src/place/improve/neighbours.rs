@@ -8,6 +8,7 @@
 use crate::place::Run;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
+use crate::sorting::CompactSort as _;
 
 /// Items between two looks at the host's flag and clock.
 const POLL: usize = 1 << 15;
@@ -74,8 +75,12 @@ impl Neighbours {
         let mut start = 0;
         for &(end, _) in &classes {
             meter.poll()?;
-            // Items mostly ascend by first point already, and then this only looks.
-            rows[start..end].sort_unstable_by_key(|&(run, payload)| (run.first, payload));
+            let class = &mut rows[start..end];
+            let key = |&(run, payload): &(Run, u32)| (run.first, payload);
+            // Items mostly ascend by first point already.
+            if !class.is_sorted_by_key(key) {
+                class.sort_compact_by_key(key);
+            }
             start = end;
         }
         Ok(Neighbours { rows, classes })

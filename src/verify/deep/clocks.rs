@@ -6,11 +6,10 @@
 //! count from the last fence on, and a barrier orders all cores, so that two accesses of different
 //! cores are in order iff a barrier lies between them. // L7, M4, D1
 
-use std::collections::BTreeMap;
-
 use super::batch::{Batch, FENCE, Instance, Role, Touch};
 use super::places::{Areas, NOWHERE};
 use super::ranges::Ranges;
+use crate::ordered_map::OrderedMap;
 
 /// An access that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +53,7 @@ struct Core {
     known: Vec<Vec<u32>>,
     running: Vec<u32>,
     /// By position in the batch: where the clock of an awaited execution is kept.
-    kept: BTreeMap<u32, usize>,
+    kept: OrderedMap<u32, usize>,
     clocks: Vec<u32>,
 }
 
@@ -64,7 +63,7 @@ pub(super) struct Clocks {
     cores: Vec<Core>,
     areas: Areas,
     memories: Vec<Ranges<Cell>>,
-    unplaced: BTreeMap<u32, Ranges<Cell>>,
+    unplaced: OrderedMap<u32, Ranges<Cell>>,
 }
 
 impl Clocks {
@@ -75,7 +74,7 @@ impl Clocks {
             engines,
             areas,
             memories: vec![Ranges::default(); memories as usize],
-            unplaced: BTreeMap::new(),
+            unplaced: OrderedMap::new(),
         }
     }
 

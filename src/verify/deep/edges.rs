@@ -6,6 +6,7 @@ use super::super::findings::{At, Findings};
 use super::super::scope::Scope;
 use crate::ir::FlatIndex;
 use crate::plan::{Dependence, Plan};
+use crate::sorting::CompactSort as _;
 
 /// The edges of all functions.
 pub(super) struct Edges {
@@ -59,7 +60,7 @@ impl Edges {
             awaited: Vec::with_capacity(scopes.len()),
         };
         for (mut pairs, scope) in pairs.into_iter().zip(scopes) {
-            pairs.sort_unstable();
+            pairs.sort_compact();
             pairs.dedup();
             let len = scope.function.instructions().len();
             let mut awaited = vec![false; if pairs.is_empty() { 0 } else { len }];

@@ -6,7 +6,7 @@
 //! choose. What cores write to common bytes between two barriers is a race of the program: those
 //! bytes are compared by nobody but their writer. // D3
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::super::accesses::bindings;
 use super::super::findings::Findings;
@@ -21,6 +21,7 @@ use super::trace::{Step, What};
 use super::world::{Order, Waits, World};
 use crate::ir::{FlatIndex, Function, MemLocId, Usage};
 use crate::options::Options;
+use crate::ordered_map::OrderedMap;
 
 /// A core that has run this many instructions without meeting others may let the memories follow.
 const ENOUGH: usize = 1 << 12;
@@ -43,7 +44,7 @@ struct Core {
     frames: Vec<(u32, u32)>,
     waits: Waits,
     /// By scope: the latest execution of each instruction, as the segment and the position.
-    latest: BTreeMap<u32, Vec<(u32, u32)>>,
+    latest: OrderedMap<u32, Vec<(u32, u32)>>,
     segment: u32,
 }
 
@@ -63,7 +64,7 @@ pub(super) struct Machine<'a> {
     /// By scope: how many values there were when it was last entered.
     pub(super) entered: Vec<u32>,
     /// By shared storage: which core has written each byte since the last barrier.
-    pub(super) marks: BTreeMap<u32, Ranges<u32>>,
+    pub(super) marks: OrderedMap<u32, Ranges<u32>>,
     pub(super) said: BTreeSet<(&'static str, u32, u32, u32)>,
     pub findings: Findings,
     /// Races of the program. // D3
@@ -104,7 +105,7 @@ impl<'a> Machine<'a> {
             written: BTreeSet::new(),
             writers: Vec::new(),
             entered: vec![0; scopes.len()],
-            marks: BTreeMap::new(),
+            marks: OrderedMap::new(),
             said: BTreeSet::new(),
             findings,
             warnings: Findings::default(),
@@ -148,7 +149,7 @@ impl<'a> Machine<'a> {
                 at: 0,
                 frames: Vec::new(),
                 waits: Waits::default(),
-                latest: BTreeMap::new(),
+                latest: OrderedMap::new(),
                 segment: 0,
             })
             .collect();

@@ -4,6 +4,7 @@ use super::super::as_placed;
 use super::batch::{Does, Instance, Touch};
 use super::machine::Machine;
 use crate::ir::MemLocId;
+use crate::sorting::CompactSort as _;
 
 impl Machine<'_> {
     /// No def of an instruction lies on what the instruction also reads or writes, but for bytes of
@@ -18,7 +19,7 @@ impl Machine<'_> {
         if writes.is_empty() {
             return;
         }
-        writes.sort_unstable_by_key(|(memory, t)| (*memory, t.address));
+        writes.sort_compact_by_key(|(memory, t)| (*memory, t.address));
         let touches: Vec<(u32, &Touch)> = touches.iter().flat_map(lanes).collect();
         // The greatest end up to here.
         let mut reach: Vec<(u32, u64)> = Vec::with_capacity(writes.len());

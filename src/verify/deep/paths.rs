@@ -9,9 +9,10 @@
 //! states, pairs of a block and a position in the score, and enters only those from which the end
 //! of both can be reached.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::flow::{Beat, Flow};
+use crate::ordered_map::OrderedMap;
 
 /// The states of one function under one score.
 pub(super) struct Paths {
@@ -54,7 +55,7 @@ impl Paths {
             let end = at as usize + beats.len();
             (score.get(at as usize..end)? == beats).then_some(end as u32)
         };
-        let mut number: BTreeMap<(u32, u32), u32> = BTreeMap::from([((0, 0), 0)]);
+        let mut number: OrderedMap<(u32, u32), u32> = [((0, 0), 0)].into_iter().collect();
         let mut states = vec![(0, 0)];
         let mut steps: Vec<Vec<(u32, u32)>> = Vec::new();
         let mut ends = Vec::new();

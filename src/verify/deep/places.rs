@@ -17,6 +17,7 @@ use super::super::scope::Scope;
 use super::batch::Touch;
 use crate::ir::{FlatIndex, MemLocId, MemoryType, Space, Usage};
 use crate::options::{Geometry, Options};
+use crate::ordered_map::OrderedMap;
 
 /// Of an access: no memory has its bytes.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -393,7 +394,7 @@ fn formals(scopes: &[Scope<'_>]) -> Vec<Vec<(MemLocId, Place)>> {
         address: 0,
         given: false,
     };
-    let mut formals: Vec<BTreeMap<MemLocId, Place>> = vec![BTreeMap::new(); scopes.len()];
+    let mut formals: Vec<OrderedMap<MemLocId, Place>> = vec![OrderedMap::new(); scopes.len()];
     for scope in scopes {
         let function = scope.function;
         for (i, instruction) in function.instructions().iter().enumerate() {

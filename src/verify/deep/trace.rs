@@ -12,6 +12,7 @@ use super::super::scope::Scope;
 use super::flow::{Beat, Flow};
 use super::paths::{Dice, Paths};
 use crate::ir::Kind;
+use crate::ordered_map::OrderedMap;
 
 /// One thing that a core does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub(super) struct Tracer<'a> {
     scopes: &'a [Scope<'a>],
     flows: Vec<Flow>,
     /// By scope: the callee of each call.
-    callees: Vec<BTreeMap<u32, u32>>,
+    callees: Vec<OrderedMap<u32, u32>>,
     callers_first: Vec<u32>,
     paths: BTreeMap<(u32, Option<Vec<Beat>>), Option<Paths>>,
     /// By scope: the barriers of its shortest walk, which all walks of a callee pass.
@@ -68,7 +69,7 @@ pub(super) struct Tracer<'a> {
 impl<'a> Tracer<'a> {
     /// Reads the control flow of all functions.
     pub fn new(scopes: &'a [Scope<'a>], calls: &Calls, groups: &Groups) -> Tracer<'a> {
-        let mut callees = vec![BTreeMap::new(); scopes.len()];
+        let mut callees = vec![OrderedMap::new(); scopes.len()];
         for (of, callees) in calls.of.iter().zip(&mut callees) {
             for (&callee, indices) in of {
                 callees.extend(indices.iter().map(|&i| (i, callee)));
@@ -78,7 +79,7 @@ impl<'a> Tracer<'a> {
         let mut flows: Vec<Option<Flow>> = scopes.iter().map(|_| None).collect();
         let mut scores: Vec<Vec<Beat>> = vec![Vec::new(); scopes.len()];
         for &s in calls.callers_first.iter().rev() {
-            let callees: &BTreeMap<u32, u32> = &callees[s as usize];
+            let callees: &OrderedMap<u32, u32> = &callees[s as usize];
             let inside = |i: u32| {
                 let callee = callees.get(&i).copied();
                 callee.map_or_else(Vec::new, |c| scores[c as usize].clone())
