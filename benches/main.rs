@@ -1,7 +1,7 @@
 //! Time and quality of planning, beside baselines of our own, in one run.
 //!
-//! `cargo bench --bench planning` for everything; with `-- 1000 100000` for these numbers of
-//! buffers, with `-- training` for this workload. See README.md beside this file.
+//! `cargo bench --bench planning` takes about a minute; `-- --help` says what else there is. See
+//! README.md beside this file.
 
 #![allow(
     clippy::print_stdout,
@@ -10,199 +10,173 @@
 
 mod baselines;
 mod check;
+mod corpus;
+mod measure;
 mod programs;
+mod table;
 mod workloads;
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use dramalloc::interval_tree::{Interval, IntervalTree};
-use dramalloc::ir::{Module, Program};
-use dramalloc::{Control, Options, Strategy};
-use workloads::{Buffer, Load, WORKLOADS};
+use measure::Effort;
+use serde_json::Value;
+use table::Instance;
+use workloads::{WORKLOADS, instance_name};
 
-/// Buffers, unless the command line says otherwise.
-const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+const HELP: &str = "\
+cargo bench --bench planning -- [SIZE...] [WORKLOAD...] [OPTION...]
 
-/// What would look at more pairs of buffers than this is skipped, with a note.
-const MOST_PAIRS: u64 = 300_000_000;
+  SIZE          numbers of buffers, as 1000 or 1e3; without any 1e3, 1e4 and 1e5
+  WORKLOAD      short, mix, layers, decode, tight; without any all of them
+  --full        sizes to 1e6, and baselines that take minutes
+  --steps N     the budget of each strategy, in steps (2^17, and 8 per buffer)
+  --corpus DIR  also measure the .csv and .program.json files below DIR, .gz or not;
+                the variable DRAM_CORPUS says the same
+  --json FILE   also write every measurement as a line of JSON
+  --write DIR   measure nothing: write the workloads as CSV files
+";
 
-fn main() {
-    let typed: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|a| !a.starts_with("--"))
-        .collect();
-    let (numbers, names): (Vec<&String>, Vec<&String>) =
-        typed.iter().partition(|word| word.parse::<usize>().is_ok());
-    let mut sizes: Vec<usize> = numbers
-        .iter()
-        .map(|n| n.parse().expect("partitioned"))
-        .collect();
-    if sizes.is_empty() {
-        sizes.extend(SIZES);
+#[derive(Default)]
+struct Args {
+    sizes: Vec<usize>,
+    names: Vec<String>,
+    full: bool,
+    steps: Option<u64>,
+    corpus: Option<PathBuf>,
+    json: Option<PathBuf>,
+    write: Option<PathBuf>,
+}
+
+impl Args {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Args>, String> {
+        let mut args = Args {
+            corpus: std::env::var_os("DRAM_CORPUS").map(PathBuf::from),
+            ..Args::default()
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} needs a value"));
+            match word.as_str() {
+                "--bench" => {} // Cargo says so.
+                "--help" => return Ok(None),
+                "--full" => args.full = true,
+                "--steps" => {
+                    let steps = value()?.parse();
+                    args.steps = Some(steps.map_err(|e| format!("--steps: {e}"))?);
+                }
+                "--corpus" => args.corpus = Some(value()?.into()),
+                "--json" => args.json = Some(value()?.into()),
+                "--write" => args.write = Some(value()?.into()),
+                _ if WORKLOADS.iter().any(|w| w.name == word) => args.names.push(word),
+                _ => match size(&word) {
+                    Some(n) => args.sizes.push(n),
+                    None => return Err(format!("{word} is no size, workload or option")),
+                },
+            }
+        }
+        if args.sizes.is_empty() {
+            args.sizes = vec![1_000, 10_000, 100_000];
+            args.sizes.extend(args.full.then_some(1_000_000));
+        }
+        Ok(Some(args))
     }
-    for workload in WORKLOADS {
-        if names.is_empty() || names.iter().any(|name| *name == workload.name) {
-            for &n in &sizes {
-                measure(workload.name, &(workload.make)(n));
+
+    fn wants(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|n| n == name)
+    }
+}
+
+/// `1000` or `1e3`; a buffer at least.
+fn size(word: &str) -> Option<usize> {
+    let n = match word.split_once('e') {
+        Some((digits, zeros)) => {
+            let power = 10_usize.checked_pow(zeros.parse().ok()?)?;
+            power.checked_mul(digits.parse().ok()?)?
+        }
+        None => word.parse().ok()?,
+    };
+    (n > 0).then_some(n)
+}
+
+fn main() -> ExitCode {
+    let args = match Args::read(std::env::args().skip(1)) {
+        Ok(Some(args)) => args,
+        Ok(None) => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Err(reason) => {
+            eprint!("error: {reason}\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    let done = match &args.write {
+        Some(folder) => write(folder, &args),
+        None => run(&args),
+    };
+    if let Err(e) = done {
+        eprintln!("error: {e}");
+        return ExitCode::from(2);
+    }
+    ExitCode::SUCCESS
+}
+
+fn run(args: &Args) -> std::io::Result<()> {
+    let effort = Effort {
+        pairs: if args.full {
+            6_000_000_000
+        } else {
+            150_000_000
+        },
+        steps: args.steps,
+    };
+    let mut file = args
+        .json
+        .as_ref()
+        .map(File::create)
+        .transpose()?
+        .map(BufWriter::new);
+    let mut record = |line: &Value| {
+        if let Some(file) = &mut file {
+            writeln!(file, "{line}").expect("the file takes what is written");
+        }
+    };
+    for workload in WORKLOADS.iter().filter(|w| args.wants(w.name)) {
+        for &n in &args.sizes {
+            let buffers = (workload.make)(n);
+            let instance = Instance {
+                name: instance_name(workload.name, n),
+                buffers: buffers.len(),
+                load: workloads::load(&buffers),
+            };
+            let (rows, notes) = measure::measure(&instance, &buffers, &effort);
+            table::print(&instance, &rows, &notes);
+            for row in &rows {
+                record(&table::json(&instance, row));
             }
         }
     }
-}
-
-/// Every measurement of one workload at one size.
-fn measure(name: &str, buffers: &[Buffer]) {
-    let load = workloads::load(buffers);
-    println!(
-        "\n{name}: {} buffers, at most {} live, lower bound {:.1} MiB, {:.1} million pairs live together",
-        buffers.len(),
-        load.live,
-        load.bytes as f64 / 1_048_576.0,
-        load.pairs as f64 / 1e6,
-    );
-    println!(
-        "  {:<44} {:>12} {:>10} {:>10} {:>9}",
-        "", "ms", "ns/buffer", "peak/bound", "time/fast"
-    );
-    let problem = programs::problem(buffers);
-    let (fast_time, fast) = best_of(|| solve(&problem, Strategy::Fast));
-    let table = Table {
-        buffers,
-        load,
-        fast: fast_time,
-    };
-
-    let function = programs::function(buffers);
-    let (time, _) = best_of(|| dramalloc::liveness::liveness(&function));
-    table.time("liveness of a function with these buffers", time);
-    table.interval_tree();
-    let (time, offsets) = best_of(|| solve(&problem, Strategy::Reference));
-    table.placement("reference: Briggs order, first fit", time, &offsets);
-    table.placement("fast", fast_time, &fast);
-    let program = program(function);
-    let (time, _) = best_of(|| {
-        dramalloc::plan(&program, &Options::default(), &mut Control::default())
-            .expect("no capacity")
-    });
-    table.time("a whole plan: liveness to addresses", time);
-
-    let n = buffers.len() as u64;
-    table.baseline(
-        "baseline: first fit, all pairs",
-        n * n / 2,
-        baselines::first_fit_all_pairs,
-    );
-    table.baseline(
-        "baseline: by size, best fit, neighbours",
-        load.pairs,
-        baselines::neighbour_best_fit,
-    );
-    table.baseline("baseline: free list over time", n, baselines::free_list);
-}
-
-fn solve(problem: &dramalloc::Problem, strategy: Strategy) -> Vec<u64> {
-    let solved = dramalloc::solve(problem, strategy, None, &mut Control::default());
-    solved.expect("there is no ceiling").placement.offsets
-}
-
-fn program(function: dramalloc::ir::Function) -> Program {
-    let mut module = Module::new("core0", 0);
-    module.add_function(function).expect("the only function");
-    let mut program = Program::new("bench");
-    program.add_module(module).expect("the only module");
-    program
-}
-
-/// The shortest of a few runs, fewer of what takes long; with the last result.
-fn best_of<T>(mut run: impl FnMut() -> T) -> (Duration, T) {
-    let (mut best, mut spent) = (Duration::MAX, Duration::ZERO);
-    let mut runs = 0;
-    loop {
-        let start = Instant::now();
-        let result = black_box(run());
-        let time = start.elapsed();
-        (best, spent, runs) = (best.min(time), spent + time, runs + 1);
-        if runs == 20 || spent > Duration::from_millis(500) {
-            return (best, result);
-        }
-    }
-}
-
-/// The lines of one workload at one size.
-struct Table<'a> {
-    buffers: &'a [Buffer],
-    load: Load,
-    fast: Duration,
-}
-
-impl Table<'_> {
-    fn time(&self, what: &str, time: Duration) {
-        self.line(what, time, "");
-    }
-
-    fn placement(&self, what: &str, time: Duration, offsets: &[u64]) {
-        let peak = check::peak(self.buffers, offsets).unwrap_or_else(|e| panic!("{what}: {e}"));
-        let ratio = peak as f64 / self.load.bytes.max(1) as f64;
-        self.line(what, time, &format!("{ratio:.4}"));
-    }
-
-    fn line(&self, what: &str, time: Duration, quality: &str) {
-        let seconds = time.as_secs_f64();
-        println!(
-            "  {what:<44} {:>12.3} {:>10.1} {quality:>10} {:>9.2}",
-            seconds * 1e3,
-            seconds * 1e9 / self.buffers.len().max(1) as f64,
-            seconds / self.fast.as_secs_f64(),
-        );
-    }
-
-    /// Building the tree, then asking every interval for its overlaps, as simplify would.
-    fn interval_tree(&self) {
-        let interval = |(payload, b): (u32, &Buffer)| Interval {
-            lo: b.lower,
-            hi: b.upper - 1,
-            payload,
-        };
-        let intervals: Vec<Interval> = (0..).zip(self.buffers).map(interval).collect();
-        let (time, tree) =
-            best_of(|| IntervalTree::new(&intervals).expect("lives are not inverted"));
-        self.time("interval tree: build", time);
-        let what = "interval tree: the overlaps of each";
-        if self.too_many(what, self.load.pairs) {
-            return;
-        }
-        let (time, found) = best_of(|| {
-            let mut overlaps = Vec::new();
-            let query = |node: u32| {
-                tree.all_overlaps(node, &mut overlaps);
-                overlaps.len() as u64
-            };
-            (0..intervals.len() as u32).map(query).sum::<u64>()
-        });
-        assert_eq!(
-            found,
-            2 * self.load.pairs,
-            "each pair is found from both sides"
-        );
-        self.time(what, time);
-    }
-
-    /// Says that a measurement is left out if it would look at more pairs than is sensible.
-    fn too_many(&self, what: &str, pairs: u64) -> bool {
-        if pairs > MOST_PAIRS {
+    match &args.corpus {
+        Some(folder) => corpus::corpus(folder, &effort, &mut record),
+        None => {
             println!(
-                "  {what:<44} skipped: {:.1} million pairs to look at",
-                pairs as f64 / 1e6
+                "\ncorpus: none; --corpus DIR or DRAM_CORPUS=DIR measures the files below DIR"
             );
+            Ok(())
         }
-        pairs > MOST_PAIRS
     }
+}
 
-    fn baseline(&self, what: &str, pairs: u64, plan: fn(&[Buffer]) -> Vec<u64>) {
-        if self.too_many(what, pairs) {
-            return;
+fn write(folder: &PathBuf, args: &Args) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for workload in WORKLOADS.iter().filter(|w| args.wants(w.name)) {
+        for &n in &args.sizes {
+            let path = folder.join(instance_name(workload.name, n) + ".csv");
+            fs::write(&path, workloads::csv(&(workload.make)(n)))?;
+            println!("{}", path.display());
         }
-        let (time, offsets) = best_of(|| plan(self.buffers));
-        self.placement(what, time, &offsets);
     }
+    Ok(())
 }

@@ -5,6 +5,7 @@ mod engine;
 mod exact;
 mod first_fit;
 mod improve;
+mod in_order;
 mod load;
 mod meter;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod timeline;
 mod unsolved;
 
 pub use bound::lower_bound;
+pub use in_order::place_in_order;
 pub use load::load_profile;
 pub(crate) use load::peak_index;
 pub use no_room::{Holder, NAMED_HOLDERS, Named, NoRoom, no_room};

@@ -3,10 +3,17 @@
 //! | name | shape |
 //! | --- | --- |
 //! | short | temporaries that die soon: a few dozen live at once, whatever the size |
-//! | training | forward activations kept for the backward pass, optimizer state that lives for ever |
-//! | decoder | layer after layer of the same buffers, a residual stream, caches of whole-run life |
+//! | mix | a training step: activations kept for the backward pass, state that lives for ever |
+//! | layers | layer after layer of the same buffers, a residual stream, caches of whole-run life |
+//! | decode | sequences that come and go, each with a cache that grows token by token |
+//! | tight | a rectangle cut into pieces: some placement wastes nothing, and few do |
 //!
-//! Times are half-open, sizes are whole pages between 4 KiB and 16 MiB.
+//! Times are half-open, sizes are whole pages, in all but `tight` between 4 KiB and 16 MiB.
+
+mod decode;
+mod tight;
+
+use std::fmt::Write;
 
 use dramalloc::PAGE;
 
@@ -43,12 +50,20 @@ pub const WORKLOADS: &[Workload] = &[
         make: short,
     },
     Workload {
-        name: "training",
-        make: training,
+        name: "mix",
+        make: mix,
     },
     Workload {
-        name: "decoder",
-        make: decoder,
+        name: "layers",
+        make: layers,
+    },
+    Workload {
+        name: "decode",
+        make: decode::decode,
+    },
+    Workload {
+        name: "tight",
+        make: tight::tight,
     },
 ];
 
@@ -109,7 +124,7 @@ fn short(n: usize) -> Vec<Buffer> {
     sorted(buffers)
 }
 
-fn training(n: usize) -> Vec<Buffer> {
+fn mix(n: usize) -> Vec<Buffer> {
     let mut random = Random::new(2 + n as u64);
     let mut buffers = Vec::with_capacity(n);
     for _ in 0..(n / 500).clamp(4, 200) {
@@ -150,7 +165,7 @@ const LAYER: &[(usize, usize, u64)] = &[
 ];
 const LAYER_TIME: usize = 20;
 
-fn decoder(n: usize) -> Vec<Buffer> {
+fn layers(n: usize) -> Vec<Buffer> {
     let mut random = Random::new(3 + n as u64);
     let layers = n.div_ceil(LAYER.len() + 2);
     let end = layers * LAYER_TIME + 1;
@@ -191,6 +206,24 @@ pub struct Load {
     pub live: usize,
     /// Pairs of buffers that are live together, which neighbour enumeration meets one by one.
     pub pairs: u64,
+}
+
+/// `short_1e3` and the like; a size that is no power of ten is written out.
+pub fn instance_name(workload: &str, n: usize) -> String {
+    let digits = n.to_string();
+    match digits.trim_end_matches('0') {
+        "1" => format!("{workload}_1e{}", digits.len() - 1),
+        _ => format!("{workload}_{n}"),
+    }
+}
+
+/// The buffers as a file of allocation solvers: half-open lives, exact sizes.
+pub fn csv(buffers: &[Buffer]) -> String {
+    let mut text = String::from("id,lower,upper,size\n");
+    for (i, b) in buffers.iter().enumerate() {
+        writeln!(text, "{i},{},{},{}", b.lower, b.upper, b.size).expect("a String takes all");
+    }
+    text
 }
 
 /// Sweeps over time once.
