@@ -39,7 +39,7 @@ pub fn corpus(root: &Path, effort: &Effort, record: &mut dyn FnMut(&Value)) -> i
     );
     let heads = METHODS.map(|m| format!("{m:>11}")).concat();
     println!(
-        "  {:<44} {:>8} {:>12}{heads}  |{heads}",
+        "  {:<58} {:>8} {:>12}{heads}  |{heads}",
         "", "buffers", "bound MiB"
     );
     let mut totals = Totals::default();
@@ -52,7 +52,7 @@ pub fn corpus(root: &Path, effort: &Effort, record: &mut dyn FnMut(&Value)) -> i
         let (buffers, bound, cells) = match measure(path, effort) {
             Ok(measured) => measured,
             Err(reason) => {
-                println!("  {name:<44} left out: {reason}");
+                println!("  {name:<58} left out: {reason}");
                 continue;
             }
         };
@@ -66,7 +66,7 @@ pub fn corpus(root: &Path, effort: &Effort, record: &mut dyn FnMut(&Value)) -> i
             METHODS.map(|m| format!("{:>11}", cell(&m))).concat()
         };
         println!(
-            "  {name:<44} {buffers:>8} {:>12.3}{}  |{}",
+            "  {name:<58} {buffers:>8} {:>12.3}{}  |{}",
             bound as f64 / 1_048_576.0,
             column(&|c| format!("{:.3}", waste(c.peak, bound))),
             column(&|c| format!("{:.2}", c.time.as_secs_f64() * 1e3)),

@@ -10,6 +10,7 @@
 
 mod baselines;
 mod check;
+mod clock;
 mod corpus;
 mod measure;
 mod programs;

@@ -1,7 +1,7 @@
 //! Every measurement of one instance.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dramalloc::interval_tree::{Interval, IntervalTree};
 use dramalloc::ir::{Function, Module, Program};
@@ -10,6 +10,7 @@ use dramalloc::{
 };
 
 use crate::baselines::{self, Fit, Order};
+use crate::clock::processor_time;
 use crate::table::{Instance, Row};
 use crate::workloads::Buffer;
 use crate::{check, programs};
@@ -166,7 +167,7 @@ impl Runs<'_> {
             return; // A single descent.
         }
         let nodes = SEARCH_WORK / node;
-        let start = Instant::now();
+        let start = processor_time();
         let searched = baselines::canonical_search(self.buffers, nodes);
         if searched.proven {
             self.notes
@@ -174,7 +175,7 @@ impl Runs<'_> {
         }
         self.placement(
             method,
-            start.elapsed(),
+            processor_time() - start,
             &searched.offsets,
             Some(searched.nodes),
         );
@@ -249,14 +250,14 @@ fn program(function: Function) -> Program {
     program
 }
 
-/// The shortest of a few runs, fewer of what takes long; with the last result.
+/// The least processor time of a few runs, fewer of what takes long; with the last result.
 pub fn best_of<T>(mut run: impl FnMut() -> T) -> (Duration, T) {
     let (mut best, mut spent) = (Duration::MAX, Duration::ZERO);
     let mut runs = 0;
     loop {
-        let start = Instant::now();
+        let start = processor_time();
         let result = black_box(run());
-        let time = start.elapsed();
+        let time = processor_time() - start;
         (best, spent, runs) = (best.min(time), spent + time, runs + 1);
         if runs == 20 || spent > Duration::from_millis(200) {
             return (best, result);

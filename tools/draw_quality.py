@@ -19,12 +19,13 @@ LEFT, TOP, GAP_X, GAP_Y, RIGHT, BOTTOM = 64, 118, 22, 44, 20, 62
 WASTES = (0, 0.1, 1, 10, 100)
 FONT = "Inter, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
+# An edge of paper keeps apart what lies on top of each other: after the colours, so that it wins.
 STYLE = """
 .paper{fill:#fff}.panel{fill:#f7f8fa}.ink{fill:#1f2733}.faint{fill:#5b6575}.grid{stroke:#dfe3e8}
-.ours{fill:#1f6fc4;stroke:#1f6fc4}.theirs{fill:#d9720c;stroke:#d9720c}.ring{stroke:#fff}
+.ours{fill:#1f6fc4;stroke:#1f6fc4}.theirs{fill:#d9720c;stroke:#d9720c}.edge{stroke:#fff}
 @media (prefers-color-scheme:dark){
 .paper{fill:#12161d}.panel{fill:#1a202a}.ink{fill:#e7ebf1}.faint{fill:#9fabbd}.grid{stroke:#313a48}
-.ours{fill:#62aefc;stroke:#62aefc}.theirs{fill:#f7a04a;stroke:#f7a04a}.ring{stroke:#12161d}}
+.ours{fill:#62aefc;stroke:#62aefc}.theirs{fill:#f7a04a;stroke:#f7a04a}.edge{stroke:#12161d}}
 """
 
 # Planner -> shape; the colour tells whose it is. The others share a plus.
@@ -80,7 +81,7 @@ def mark(shape, x, y, style):
         "diamond": f'<path d="M{x:.1f} {y - 6.4:.1f}l6.4 6.4l-6.4 6.4l-6.4 -6.4z"',
         "plus": f'<path d="M{x - 1.5:.1f} {y - 5.5:.1f}h3v4h4v3h-4v4h-3v-4h-4v-3h4z"',
     }[shape]
-    return f'{draw} class="{style}" stroke-width="0"'
+    return f'{draw} class="{style} edge" stroke-width="1"'
 
 
 def whose(planner):
@@ -99,7 +100,8 @@ def panel(name, lines, scale, ticks_x, ticks_y):
         x = scale.x(10.0**power)
         out.append(f'<line x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="{PANEL_HEIGHT}" class="grid"/>')
         if ticks_x and (power - scale.first) % 2 == 0:
-            out.append(text(x, PANEL_HEIGHT + 17, label_of(10.0**power), 11, "faint", "middle"))
+            side = "start" if power == scale.first else "end" if power == scale.last else "middle"
+            out.append(text(x, PANEL_HEIGHT + 17, label_of(10.0**power), 11, "faint", side))
     for percent in WASTES:
         if height(percent) <= scale.top:
             y = scale.y(percent)
@@ -150,7 +152,7 @@ def draw(header, lines):
         words = planner.replace(":", " ").replace("_", " ")
         out.append(mark(SHAPES.get(planner, "plus"), x, 78, whose(planner)) + "/>")
         out.append(text(x + 12, 82, words, 12))
-        x += 34 + 6.3 * len(words)
+        x += 30 + 6.9 * len(words)
     for number, name in enumerate(names):
         row, column = divmod(number, COLUMNS)
         at_x = LEFT + column * (PANEL_WIDTH + GAP_X)
@@ -163,7 +165,7 @@ def draw(header, lines):
     middle = TOP + (total - TOP - BOTTOM) / 2
     out.append(text(18, middle, "waste, % of the lower bound", 12, "faint", "middle",
                     turn=f' transform="rotate(-90 18 {middle:.1f})"'))
-    out.append(text(width - RIGHT, total - 16, "time of the call (logarithmic) \u2192", 12, "faint", "end"))
+    out.append(text(width - RIGHT, total - 16, "processor time of the call (logarithmic) \u2192", 12, "faint", "end"))
     return "\n".join(out + ["</svg>", ""])
 
 

@@ -145,7 +145,7 @@ def page(planning, header, comparison):
         "Written by `../run-benchmarks`; do not edit. How to read and repeat them, and what they do not say, is in",
         "[README.md](README.md).", "",
         f"Machine: {header['machine']}, shared with other work while this ran: compare columns, not machines.", "",
-        "Each cell is *waste in % of the lower bound · milliseconds*; 0 means that the lower bound is reached.", "",
+        "Each cell is *waste in % of the lower bound · milliseconds of processor time*; 0 means that the lower bound is reached.", "",
         "## Strategies beside baselines", "",
         "Strategies with the same budget of steps each, baselines of our own, all in one run.", "",
         *planning_table(planning), "",
