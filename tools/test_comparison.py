@@ -104,6 +104,51 @@ class RunPlanner(unittest.TestCase):
             self.assertRegex(header, rf"DRAM_STRATEGY_{name.upper()} = {value},")
         self.assertRegex(header, rf"DRAM_PLAN_STATUS_OPTIMAL = {run_planner.PLAN_STATUS_OPTIMAL},")
 
+    def test_a_limit_of_processor_time_does_not_make_the_clock_coarse(self):
+        code = """
+import resource, run_planner
+resource.setrlimit(resource.RLIMIT_CPU, (60, 61))
+for _ in range(20):
+    start = run_planner.processor_time()
+    sum(range(100000))
+    assert run_planner.processor_time() > start
+"""
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tools", capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def measured(self, share, needs):
+        """A search that computes for `needs` seconds, in a process that gets a share of the processor."""
+        clock = {"wall": 0.0, "used": 0.0}
+        asked = []
+
+        def make(budget):
+            asked.append(budget)
+
+            def run():
+                wall = min(budget, needs / share)
+                clock["wall"] += wall
+                clock["used"] += wall * share
+                return len(asked)
+
+            return run, lambda: {"proven": False}
+
+        with mock.patch.object(run_planner, "processor_time", lambda: clock["used"]), \
+                mock.patch.object(run_planner.time, "perf_counter", lambda: clock["wall"]):
+            placed, runs, best = run_planner.measure(make, 3.0)
+        return asked, placed, runs, best
+
+    def test_a_search_gets_its_budget_of_processor_time(self):
+        asked, placed, runs, best = self.measured(0.25, 100)
+        self.assertEqual((asked, placed, runs), ([3.0, 12.0], 2, 2))
+        self.assertAlmostEqual(best["seconds"], 3.0)
+        asked, _, runs, _ = self.measured(1.0, 100)
+        self.assertEqual((asked, runs), ([3.0], 1))
+
+    def test_what_ends_early_is_repeated(self):
+        asked, _, runs, best = self.measured(0.5, 0.001)
+        self.assertEqual((asked, runs), ([3.0] * 5, 5))
+        self.assertAlmostEqual(best["seconds"], 0.001)
+
     def test_offsets_go_back_to_their_buffers(self):
         placed = [mock.Mock(id=1, offset=8), mock.Mock(id=0, offset=4)]
         self.assertEqual(run_planner.in_order(placed, 2), [4, 8])
@@ -132,14 +177,12 @@ class Compare(unittest.TestCase):
         for name, answer, want in (
             ("a result", ran(stdout='{"peak": 3}'), {"peak": 3}),
             ("memory", ran(1, stderr="Traceback\nMemoryError: std::bad_alloc\n"), {"failed": "more than 2 GiB"}),
-            ("killed", ran(-9), {"failed": "exit status -9"}),
+            ("a crash", ran(-11), {"failed": "exit status -11"}),
+            ("its patience is over", ran(-24), {"failed": "no answer in 9 s"}),
         ):
             with mock.patch.object(compare_omnimalloc.subprocess, "run", lambda *_, **__: answer):
                 got = compare_omnimalloc.run("python", "p", "f.csv", 1, 2, 9)
             self.assertEqual({k: v for k, v in got.items() if k != "wrong"}, want, name)
-        late = mock.Mock(side_effect=subprocess.TimeoutExpired([], 9))
-        with mock.patch.object(compare_omnimalloc.subprocess, "run", late):
-            self.assertEqual(compare_omnimalloc.run("python", "p", "f", 1, 2, 9), {"failed": "no answer in 9 s"})
 
     def test_a_wrong_placement_fails_the_comparison(self):
         with mock.patch.object(compare_omnimalloc.subprocess, "run",
@@ -210,6 +253,12 @@ class WriteResults(unittest.TestCase):
             "mix_1e3: exact search, bisection reaches the same peak 2.0 times faster than fast",
             "a<1>: omnimalloc omni ends 0.98 % below dramalloc best",
         ])
+
+    def test_what_is_merely_faster_is_told(self):
+        planned_too = [*PLANNED, planned("free list over time", 2000, 0.0005), dict(PLANNED[0], instance="b")]
+        self.assertEqual(write_results.faster(planned_too, "method", write_results.OURS.__contains__),
+                         ["free list over time is done before any of our strategies on 1 of 1 instances"])
+        self.assertEqual(write_results.faster(COMPARED, "planner", lambda name: name.startswith("dramalloc")), [])
 
     def test_one_order_with_two_peaks_is_a_mistake(self):
         wrong = [dict(p, peak=1199) if p["method"] == "first fit by size, engine" else p for p in PLANNED]
