@@ -13,8 +13,8 @@ import math
 import sys
 from xml.sax.saxutils import escape
 
-COLUMNS = 3
-PANEL_WIDTH, PANEL_HEIGHT = 396, 208
+COLUMNS = 2  # The sizes of a workload side by side.
+PANEL_WIDTH, PANEL_HEIGHT = 605, 186
 LEFT, TOP, GAP_X, GAP_Y, RIGHT, BOTTOM = 64, 118, 22, 44, 20, 62
 WASTES = (0, 0.1, 1, 10, 100)
 FONT = "Inter, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
