@@ -52,7 +52,7 @@ pub use labels::Labels;
 pub use options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
 pub use place::{
     Holder, InPlacePair, Item, NAMED_HOLDERS, Named, NoRoom, PAGE, Pin, Placement, Problem, Region,
-    Solved, Unsolved, load_profile, lower_bound, no_room, solve,
+    Solved, Unsolved, load_profile, lower_bound, no_room, place_in_order, solve,
 };
 pub use plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,

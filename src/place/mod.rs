@@ -4,6 +4,7 @@ mod bound;
 mod exact;
 mod first_fit;
 mod improve;
+mod in_order;
 mod load;
 mod meter;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod unit;
 mod unsolved;
 
 pub use bound::lower_bound;
+pub use in_order::place_in_order;
 pub use load::load_profile;
 pub use no_room::{Holder, NAMED_HOLDERS, Named, NoRoom, no_room};
 pub(crate) use pins::overlapping_pins;
