@@ -33,7 +33,7 @@ class Problem(ctypes.Structure):
 
 class Result(ctypes.Structure):
     _fields_ = [("struct_size", SIZE), ("peak", U64), ("bound", U64), ("floor", U64), ("status", U32),
-                ("reserved", U32)]
+                ("straddler_count", U32)]
 
 
 class Options(ctypes.Structure):
