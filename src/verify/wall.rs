@@ -162,6 +162,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_wall_is_as_high_as_one_number_per_instant() {
+        arbtest::arbtest(|u| {
+            let instants = *u.choose(&[1, 64, 65, 200, 4096, 9000])?;
+            let (mut wall, mut naive) = (Wall::new(instants), vec![0; instants]);
+            for _ in 0..u.int_in_range(1..=40)? {
+                let from = u.int_in_range(0..=instants - 1)?;
+                let most = *u.choose(&[1, 70, instants])?;
+                let to = instants.min(from + u.int_in_range(1..=most)?);
+                let height = naive[from..to].iter().max().copied().unwrap_or(0);
+                assert_eq!(
+                    wall.height((from, to)),
+                    height,
+                    "{from}..{to} of {instants}"
+                );
+                if u.ratio(3, 4)? {
+                    let height = height + u.int_in_range(1..=3)?;
+                    wall.raise((from, to), height);
+                    naive[from..to].fill(height);
+                }
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
     fn an_overlap_is_seen_iff_two_boxes_have_one() {
         arbtest::arbtest(|u| {
             let (scale, times) = *u.choose(&[(1, 9), (1, 200), (4, 9_000), (1 << 40, 9)])?;
