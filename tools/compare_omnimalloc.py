@@ -67,7 +67,7 @@ def generated(sizes):
     """The benchmark's workloads as files."""
     folder = TARGET / "instances"
     # The profile of the library, which would be built twice otherwise, each time over the other.
-    written = cargo("bench", "--locked", "--quiet", "--profile", "release", "-p", "dramalloc", "--bench", "planning",
+    written = cargo("bench", "--locked", "--quiet", "--profile", "release", "-p", "dramalloc-benches", "--bench", "planning",
                     "--", "--write", str(folder), *sizes)
     return written.split("\n")[:-1]
 

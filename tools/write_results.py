@@ -161,7 +161,7 @@ def page(planning, header, comparison):
         f"Machine: {header['machine']}, shared with other work while this ran: compare columns, not machines.", "",
         "Each cell is *waste in % of the lower bound · milliseconds of processor time*; 0 means that the lower bound is reached.", "",
         "## Strategies beside baselines", "",
-        "Strategies with the same budget of steps each, baselines of our own, all in one run.", "",
+        "Strategies (`best` with a budget of steps), baselines of our own, all in one run.", "",
         *planning_table(planning), "",
         "## The same order, with and without listing neighbours", "",
         "First fit by decreasing size. The offsets are compared byte by byte: only the method differs.", "",
