@@ -3,20 +3,13 @@
 //! `cargo bench --bench depend`; prints one row per case. Nothing here fails: figures depend on
 //! the machine.
 
+mod clock;
+
+use clock::processor_time;
 use dramalloc::depend::{Layout, dependences};
 use dramalloc::ir::{
     BlockId, Extent, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Operand, Space,
 };
-
-/// Seconds of processor time that this process has taken, so that other work on the machine does
-/// not count; wall time where the system does not tell.
-fn seconds() -> f64 {
-    static START: std::sync::LazyLock<std::time::Instant> =
-        std::sync::LazyLock::new(std::time::Instant::now);
-    let stat = std::fs::read_to_string("/proc/self/schedstat").ok();
-    let nanoseconds = stat.and_then(|s| s.split(' ').next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |n| n / 1e9)
-}
 
 /// Deterministic numbers (xorshift64, Marsaglia 2003).
 struct Random(u64);
@@ -107,9 +100,9 @@ impl Case {
             .map(dramalloc::ir::FlatIndex::new)
             .map(|i| f.uses(i).len() + f.defs(i).len())
             .sum();
-        let start = seconds();
+        let start = processor_time();
         let edges = dependences(f, &layout);
-        let seconds = seconds() - start;
+        let seconds = (processor_time() - start).as_secs_f64();
         let carried = edges.iter().filter(|e| e.distance() == 1).count();
         println!(
             "{name:<44} {:>8} {accesses:>8} {:>8} {:>9} {carried:>8} {seconds:>8.3}",

@@ -1,8 +1,7 @@
 //! Time and quality of planning, beside baselines of our own, in one run.
 //!
-//! `cargo bench --bench planning` for everything; with `-- 1000 100000` for these numbers of
-//! buffers, with `-- training` for this workload, with `-- FILE.csv` for the buffers of a file, with
-//! `-- --perturbed` for how often changed workloads end at the bound. See README.md beside this file.
+//! `cargo bench --bench planning` takes about a minute; `-- --help` says what else there is. See
+//! README.md beside this file.
 
 #![allow(
     clippy::print_stdout,
@@ -11,259 +10,207 @@
 
 mod baselines;
 mod check;
+mod clock;
+mod corpus;
+mod measure;
 mod perturbed;
 mod programs;
+mod table;
 mod workloads;
 
-use std::cell::Cell;
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use dramalloc::interval_tree::{Interval, IntervalTree};
-use dramalloc::ir::{Module, Program};
-use dramalloc::{Control, Options, Strategy};
-use workloads::{Buffer, Load, WORKLOADS};
+use measure::Effort;
+use serde_json::Value;
+use table::Instance;
+use workloads::{Buffer, WORKLOADS, instance_name};
 
-/// Buffers, unless the command line says otherwise.
-const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+const HELP: &str = "\
+cargo bench --bench planning -- [SIZE...] [WORKLOAD...] [FILE.csv[.gz]...] [OPTION...]
 
-/// What would look at more pairs of buffers than this is skipped, with a note.
-const MOST_PAIRS: u64 = 300_000_000;
+  SIZE          numbers of buffers, as 1000 or 1e3; without any 1e3, 1e4 and 1e5
+  WORKLOAD      short, mix, layers, decode, tight; without any all of them
+  FILE.csv      the buffers of a file, if they have one life each and neither pin nor alignment;
+                workloads then only by name
+  --full        sizes to 1e6, and baselines that take minutes
+  --steps N     the budget of each strategy, in steps (2^17, and 8 per buffer)
+  --corpus DIR  also measure the .csv and .program.json files below DIR, .gz or not;
+                the variable DRAM_CORPUS says the same
+  --json FILE   also write every measurement as a line of JSON
+  --perturbed   instead: how often `best` reaches the bound on workloads changed at random
+  --write DIR   measure nothing: write the workloads as CSV files
+";
 
-/// Larger workloads are not changed: they would take hours.
-const MOST_PERTURBED: usize = 100_000;
+#[derive(Default)]
+struct Args {
+    sizes: Vec<usize>,
+    names: Vec<String>,
+    files: Vec<PathBuf>,
+    full: bool,
+    perturbed: bool,
+    steps: Option<u64>,
+    corpus: Option<PathBuf>,
+    json: Option<PathBuf>,
+    write: Option<PathBuf>,
+}
 
-/// Changed workloads of one kind.
-const SEEDS: u64 = 4;
-
-fn main() {
-    let typed: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|a| !a.starts_with("--"))
-        .collect();
-    let (files, words): (Vec<&String>, Vec<&String>) =
-        typed.iter().partition(|word| word.ends_with(".csv"));
-    let (numbers, names): (Vec<&String>, Vec<&String>) =
-        words.iter().partition(|word| word.parse::<usize>().is_ok());
-    let mut sizes: Vec<usize> = numbers
-        .iter()
-        .map(|n| n.parse().expect("partitioned"))
-        .collect();
-    if sizes.is_empty() {
-        sizes.extend(SIZES);
-    }
-    let is_perturbed = std::env::args().any(|arg| arg == "--perturbed");
-    if is_perturbed {
-        sizes.retain(|&n| n <= MOST_PERTURBED);
-        print!("best, by change:{:>24}", "buffers");
-        perturbed::CHANGES
-            .iter()
-            .for_each(|change| print!(" {change:>15}"));
-        println!();
-    }
-    let all = |name: &str, buffers: &[Buffer]| {
-        if is_perturbed {
-            perturbed::count(name, buffers, SEEDS, Strategy::Best);
-        } else {
-            measure(name, buffers);
+impl Args {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Args>, String> {
+        let mut args = Args {
+            corpus: std::env::var_os("DRAM_CORPUS").map(PathBuf::from),
+            ..Args::default()
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} needs a value"));
+            match word.as_str() {
+                "--bench" => {} // Cargo says so.
+                "--help" => return Ok(None),
+                "--full" => args.full = true,
+                "--perturbed" => args.perturbed = true,
+                "--steps" => {
+                    let steps = value()?.parse();
+                    args.steps = Some(steps.map_err(|e| format!("--steps: {e}"))?);
+                }
+                "--corpus" => args.corpus = Some(value()?.into()),
+                "--json" => args.json = Some(value()?.into()),
+                "--write" => args.write = Some(value()?.into()),
+                _ if WORKLOADS.iter().any(|w| w.name == word) => args.names.push(word),
+                _ if word.ends_with(".csv") || word.ends_with(".csv.gz") => {
+                    args.files.push(word.into());
+                }
+                _ => match size(&word) {
+                    Some(n) => args.sizes.push(n),
+                    None => return Err(format!("{word} is no size, workload or option")),
+                },
+            }
         }
-    };
-    for file in &files {
-        match workloads::from_csv(file) {
-            Ok(buffers) => all(file.rsplit('/').next().unwrap_or(file), &buffers),
-            Err(message) => println!("{file}: skipped: {message}"),
+        if args.sizes.is_empty() {
+            args.sizes = vec![1_000, 10_000, 100_000];
+            args.sizes.extend(args.full.then_some(1_000_000));
         }
+        Ok(Some(args))
     }
-    for workload in WORKLOADS {
-        let named = names.iter().any(|name| *name == workload.name);
-        if named || names.is_empty() && files.is_empty() {
-            for &n in &sizes {
-                all(workload.name, &(workload.make)(n));
+
+    fn wants(&self, name: &str) -> bool {
+        let all = self.names.is_empty() && self.files.is_empty();
+        all || self.names.iter().any(|n| n == name)
+    }
+
+    /// Gives every file and every workload at every size, with its name.
+    fn each(&self, mut give: impl FnMut(String, &[Buffer])) {
+        for path in &self.files {
+            match workloads::csv::read(path) {
+                Ok(buffers) => give(path.display().to_string(), &buffers),
+                Err(reason) => println!("\n{}: left out: {reason}", path.display()),
+            }
+        }
+        self.each_workload(give);
+    }
+
+    fn each_workload(&self, mut give: impl FnMut(String, &[Buffer])) {
+        for workload in WORKLOADS.iter().filter(|w| self.wants(w.name)) {
+            for &n in &self.sizes {
+                give(instance_name(workload.name, n), &(workload.make)(n));
             }
         }
     }
 }
 
-/// Every measurement of one workload at one size.
-fn measure(name: &str, buffers: &[Buffer]) {
-    let load = workloads::load(buffers);
-    println!(
-        "\n{name}: {} buffers, at most {} live, lower bound {:.1} MiB, {:.1} million pairs live together",
-        buffers.len(),
-        load.live,
-        load.bytes as f64 / 1_048_576.0,
-        load.pairs as f64 / 1e6,
-    );
-    println!(
-        "  {:<44} {:>12} {:>10} {:>10} {:>9}",
-        "", "ms", "ns/buffer", "peak/bound", "time/fast"
-    );
-    let problem = programs::problem(buffers);
-    let (fast_time, fast) = best_of(|| solve(&problem, Strategy::Fast));
-    let table = Table {
-        buffers,
-        load,
-        fast: fast_time,
+/// `1000` or `1e3`; a buffer at least.
+fn size(word: &str) -> Option<usize> {
+    let n = match word.split_once('e') {
+        Some((digits, zeros)) => {
+            let power = 10_usize.checked_pow(zeros.parse().ok()?)?;
+            power.checked_mul(digits.parse().ok()?)?
+        }
+        None => word.parse().ok()?,
     };
+    (n > 0).then_some(n)
+}
 
-    let function = programs::function(buffers);
-    let (time, _) = best_of(|| dramalloc::liveness::liveness(&function));
-    table.time("liveness of a function with these buffers", time);
-    table.interval_tree();
-    let (time, offsets) = best_of(|| solve(&problem, Strategy::Reference));
-    table.placement("reference: Briggs order, first fit", time, &offsets);
-    table.placement("fast", fast_time, &fast);
-    let (time, best) = best_of(|| solve(&problem, Strategy::Best));
-    table.placement("best", time, &best);
-    table.silence(&problem);
-    let program = program(function);
-    let (time, _) = best_of(|| {
-        dramalloc::plan(&program, &Options::default(), &mut Control::default())
-            .expect("no capacity")
+fn main() -> ExitCode {
+    let args = match Args::read(std::env::args().skip(1)) {
+        Ok(Some(args)) => args,
+        Ok(None) => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Err(reason) => {
+            eprint!("error: {reason}\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    let done = match &args.write {
+        Some(folder) => write(folder, &args),
+        None if args.perturbed => {
+            perturbed::head();
+            args.each(|name, buffers| perturbed::count(&name, buffers));
+            Ok(())
+        }
+        None => run(&args),
+    };
+    if let Err(e) = done {
+        eprintln!("error: {e}");
+        return ExitCode::from(2);
+    }
+    ExitCode::SUCCESS
+}
+
+fn run(args: &Args) -> std::io::Result<()> {
+    let effort = Effort {
+        pairs: if args.full {
+            6_000_000_000
+        } else {
+            150_000_000
+        },
+        steps: args.steps,
+    };
+    let mut file = args
+        .json
+        .as_ref()
+        .map(File::create)
+        .transpose()?
+        .map(BufWriter::new);
+    let mut record = |line: &Value| {
+        if let Some(file) = &mut file {
+            writeln!(file, "{line}").expect("the file takes what is written");
+        }
+    };
+    args.each(|name, buffers| {
+        let instance = Instance {
+            name,
+            buffers: buffers.len(),
+            load: workloads::load(buffers),
+        };
+        let (rows, notes) = measure::measure(&instance, buffers, &effort);
+        table::print(&instance, &rows, &notes);
+        for row in &rows {
+            record(&table::json(&instance, row));
+        }
     });
-    table.time("a whole plan: liveness to addresses", time);
-
-    let n = buffers.len() as u64;
-    table.baseline(
-        "baseline: first fit, all pairs",
-        n * n / 2,
-        baselines::first_fit_all_pairs,
-    );
-    table.baseline(
-        "baseline: by size, best fit, neighbours",
-        load.pairs,
-        baselines::neighbour_best_fit,
-    );
-    table.baseline(
-        "baseline: best of six, neighbours",
-        6 * load.pairs,
-        baselines::neighbour_best_of_six,
-    );
-    table.baseline("baseline: free list over time", n, baselines::free_list);
-}
-
-fn solve(problem: &dramalloc::Problem, strategy: Strategy) -> Vec<u64> {
-    let solved = dramalloc::solve(problem, strategy, None, &mut Control::default());
-    solved.expect("there is no ceiling").placement.offsets
-}
-
-fn program(function: dramalloc::ir::Function) -> Program {
-    let mut module = Module::new("core0", 0);
-    module.add_function(function).expect("the only function");
-    let mut program = Program::new("bench");
-    program.add_module(module).expect("the only module");
-    program
-}
-
-/// The shortest of a few runs, fewer of what takes long; with the last result.
-fn best_of<T>(mut run: impl FnMut() -> T) -> (Duration, T) {
-    let (mut best, mut spent) = (Duration::MAX, Duration::ZERO);
-    let mut runs = 0;
-    loop {
-        let start = Instant::now();
-        let result = black_box(run());
-        let time = start.elapsed();
-        (best, spent, runs) = (best.min(time), spent + time, runs + 1);
-        if runs == 20 || spent > Duration::from_millis(500) {
-            return (best, result);
-        }
-    }
-}
-
-/// The lines of one workload at one size.
-struct Table<'a> {
-    buffers: &'a [Buffer],
-    load: Load,
-    fast: Duration,
-}
-
-impl Table<'_> {
-    fn time(&self, what: &str, time: Duration) {
-        self.line(what, time, "");
-    }
-
-    fn placement(&self, what: &str, time: Duration, offsets: &[u64]) {
-        let peak = check::peak(self.buffers, offsets).unwrap_or_else(|e| panic!("{what}: {e}"));
-        let ratio = peak as f64 / self.load.bytes.max(1) as f64;
-        self.line(what, time, &format!("{ratio:.4}"));
-    }
-
-    fn line(&self, what: &str, time: Duration, quality: &str) {
-        let seconds = time.as_secs_f64();
-        println!(
-            "  {what:<44} {:>12.3} {:>10.1} {quality:>10} {:>9.2}",
-            seconds * 1e3,
-            seconds * 1e9 / self.buffers.len().max(1) as f64,
-            seconds / self.fast.as_secs_f64(),
-        );
-    }
-
-    /// Building the tree, then asking every interval for its overlaps, as simplify would.
-    fn interval_tree(&self) {
-        let interval = |(payload, b): (u32, &Buffer)| Interval {
-            lo: b.lower,
-            hi: b.upper - 1,
-            payload,
-        };
-        let intervals: Vec<Interval> = (0..).zip(self.buffers).map(interval).collect();
-        let (time, tree) =
-            best_of(|| IntervalTree::new(&intervals).expect("lives are not inverted"));
-        self.time("interval tree: build", time);
-        let what = "interval tree: the overlaps of each";
-        if self.too_many(what, self.load.pairs) {
-            return;
-        }
-        let (time, found) = best_of(|| {
-            let mut overlaps = Vec::new();
-            let query = |node: u32| {
-                tree.all_overlaps(node, &mut overlaps);
-                overlaps.len() as u64
-            };
-            (0..intervals.len() as u32).map(query).sum::<u64>()
-        });
-        assert_eq!(
-            found,
-            2 * self.load.pairs,
-            "each pair is found from both sides"
-        );
-        self.time(what, time);
-    }
-
-    /// The longest time in which strategy `fast` does not look at the host's clock.
-    fn silence(&self, problem: &dramalloc::Problem) {
-        let start = Instant::now();
-        let (last, longest) = (Cell::new(Duration::ZERO), Cell::new(Duration::ZERO));
-        let elapsed = || {
-            let now = start.elapsed();
-            longest.set(longest.get().max(now - last.replace(now)));
-            now
-        };
-        let mut control = Control {
-            elapsed: Some(&elapsed),
-            deadline: Some(Duration::MAX),
-            ..Control::default()
-        };
-        let solved = dramalloc::solve(problem, Strategy::Fast, None, &mut control);
-        black_box(solved.is_ok());
-        self.time("fast: longest time between two polls", longest.get());
-    }
-
-    /// Says that a measurement is left out if it would look at more pairs than is sensible.
-    fn too_many(&self, what: &str, pairs: u64) -> bool {
-        if pairs > MOST_PAIRS {
+    match &args.corpus {
+        Some(folder) => corpus::corpus(folder, &effort, &mut record),
+        None => {
             println!(
-                "  {what:<44} skipped: {:.1} million pairs to look at",
-                pairs as f64 / 1e6
+                "\ncorpus: none; --corpus DIR or DRAM_CORPUS=DIR measures the files below DIR"
             );
+            Ok(())
         }
-        pairs > MOST_PAIRS
     }
+}
 
-    fn baseline(&self, what: &str, pairs: u64, plan: fn(&[Buffer]) -> Vec<u64>) {
-        if self.too_many(what, pairs) {
-            return;
+fn write(folder: &PathBuf, args: &Args) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut done = Ok(());
+    args.each_workload(|name, buffers| {
+        let path = folder.join(name + ".csv");
+        if done.is_ok() {
+            done = fs::write(&path, workloads::csv::write(buffers));
+            println!("{}", path.display());
         }
-        let (time, offsets) = best_of(|| plan(self.buffers));
-        self.placement(what, time, &offsets);
-    }
+    });
+    done
 }

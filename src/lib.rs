@@ -52,7 +52,8 @@ pub use labels::Labels;
 pub use options::{Floor, Geometry, Options, Preset, SpaceRegion, Strategy};
 pub use place::{
     Hint, Holder, InPlacePair, Infeasible, Item, Kept, Member, NAMED_HOLDERS, Named, NoRoom, PAGE,
-    Pin, Placement, Problem, Region, Solved, Unsolved, load_profile, lower_bound, solve,
+    Pin, Placement, Problem, Region, Solved, Unsolved, load_profile, lower_bound, place_in_order,
+    solve,
 };
 pub use plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,

@@ -11,17 +11,22 @@ mod baselines;
 mod check;
 #[path = "../benches/programs.rs"]
 mod programs;
-#[path = "../benches/workloads.rs"]
+#[path = "../benches/workloads/mod.rs"]
 mod workloads;
 
+use baselines::{Fit, Order};
 use workloads::{Buffer, Random, WORKLOADS};
 
 type Planner = fn(&[Buffer]) -> Vec<u64>;
-const PLANNERS: [(&str, Planner); 4] = [
+const PLANNERS: [(&str, Planner); 6] = [
     ("first fit", baselines::first_fit_all_pairs),
-    ("best fit", baselines::neighbour_best_fit),
-    ("best of six", baselines::neighbour_best_of_six),
+    ("best fit", baselines::by_size_best_fit),
+    ("best of six", baselines::best_of_six),
+    ("on top", baselines::by_size_on_top),
     ("free list", baselines::free_list),
+    ("exact search", |buffers| {
+        baselines::canonical_search(buffers, 100).offsets
+    }),
 ];
 
 fn buffer(lower: u32, upper: u32, size: u64) -> Buffer {
@@ -59,38 +64,72 @@ fn every_baseline_places_without_overlap() {
     }
 }
 
+/// The gap that a method takes, by trying every start.
+fn gap(taken: &[(u64, u64)], size: u64, fit: Fit) -> u64 {
+    let top = taken.iter().map(|t| t.1).max().unwrap_or(0);
+    // Left-justified gaps only: at 0 or at the end of something, up to what comes next.
+    let gaps = (0..top).filter_map(|start| {
+        let left = start == 0 || taken.iter().any(|t| t.1 == start);
+        let covered = taken.iter().any(|t| t.0 <= start && start < t.1);
+        let next = taken.iter().map(|t| t.0).filter(|&s| s >= start).min()?;
+        (left && !covered && next - start >= size).then_some((next - start, start))
+    });
+    let best = match fit {
+        Fit::Smallest => gaps.min().map(|(_, start)| start),
+        Fit::Lowest => gaps.map(|(_, start)| start).min(),
+        Fit::OnTop => None,
+    };
+    best.unwrap_or(top)
+}
+
 #[test]
 fn neighbour_enumeration_finds_what_looking_at_all_pairs_finds() {
-    for seed in 0..2000 {
+    for seed in 0..1000 {
         let buffers = crowd(seed);
-        let mut order: Vec<usize> = (0..buffers.len()).collect();
-        order.sort_by_key(|&i| {
-            (
-                u64::MAX - buffers[i].size,
-                u32::MAX - (buffers[i].upper - buffers[i].lower),
-                i,
-            )
-        });
-        let mut want = vec![0; buffers.len()];
-        for (k, &i) in order.iter().enumerate() {
-            let mut taken: Vec<(u64, u64)> = order[..k]
-                .iter()
-                .filter(|&&j| buffers[j].meets(&buffers[i]))
-                .map(|&j| (want[j], want[j] + buffers[j].size))
-                .collect();
-            taken.sort_unstable();
-            let top = taken.iter().map(|t| t.1).max().unwrap_or(0);
-            let gaps = (0..top).filter_map(|start| {
-                // Left-justified gaps only: at 0 or at the end of something, up to what comes next.
-                let left = start == 0 || taken.iter().any(|t| t.1 == start);
-                let covered = taken.iter().any(|t| t.0 <= start && start < t.1);
-                let next = taken.iter().map(|t| t.0).filter(|&s| s >= start).min()?;
-                (left && !covered && next - start >= buffers[i].size)
-                    .then_some((next - start, start))
-            });
-            want[i] = gaps.min().map_or(top, |(_, start)| start);
+        for order in Order::ALL {
+            let key = |b: &Buffer| {
+                let life = u128::from(b.upper - b.lower);
+                let size = u128::from(b.size);
+                match order {
+                    Order::Size => (size, life),
+                    Order::Life => (life, size),
+                    Order::Area => (size * life, 0),
+                }
+            };
+            let mut by_key: Vec<u32> = (0..buffers.len() as u32).collect();
+            by_key.sort_by_key(|&i| (std::cmp::Reverse(key(&buffers[i as usize])), i));
+            assert_eq!(order.of(&buffers), by_key, "{order:?}, seed {seed}");
+            for fit in [Fit::Smallest, Fit::Lowest, Fit::OnTop] {
+                let mut want = vec![0; buffers.len()];
+                for (k, &i) in by_key.iter().enumerate() {
+                    let buffer = &buffers[i as usize];
+                    let mut taken: Vec<(u64, u64)> = by_key[..k]
+                        .iter()
+                        .map(|&j| j as usize)
+                        .filter(|&j| buffers[j].meets(buffer))
+                        .map(|j| (want[j], want[j] + buffers[j].size))
+                        .collect();
+                    taken.sort_unstable();
+                    want[i as usize] = gap(&taken, buffer.size, fit);
+                }
+                let got = baselines::place(&buffers, &by_key, fit);
+                assert_eq!(got, want, "{order:?}, {fit:?}, seed {seed}");
+            }
         }
-        assert_eq!(baselines::neighbour_best_fit(&buffers), want, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_best_of_six_is_never_above_one_of_them() {
+    for seed in 0..500 {
+        let buffers = crowd(seed);
+        let peak = |offsets: &[u64]| check::peak(&buffers, offsets).expect("no overlap");
+        let six = peak(&baselines::best_of_six(&buffers));
+        assert!(six <= peak(&baselines::by_size_best_fit(&buffers)));
+        for order in Order::ALL {
+            let order = order.of(&buffers);
+            assert!(six <= peak(&baselines::place(&buffers, &order, Fit::Lowest)));
+        }
     }
 }
 
@@ -107,7 +146,7 @@ fn fast(buffers: &[Buffer]) -> u64 {
 }
 
 fn best_of_six(buffers: &[Buffer]) -> u64 {
-    let offsets = baselines::neighbour_best_of_six(buffers);
+    let offsets = baselines::best_of_six(buffers);
     check::peak(buffers, &offsets).expect("a right placement")
 }
 
@@ -130,23 +169,88 @@ fn fast_is_not_above_the_best_of_six_on_real_programs() {
         eprintln!("skipped: there is no folder shared/corpus beside this repository");
         return;
     };
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path().to_str()?.to_owned()));
-    let mut paths: Vec<String> = paths.filter(|path| path.ends_with(".csv")).collect();
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut paths: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|e| e == "csv"))
+        .collect();
     paths.sort();
     let mut compared = 0;
     for path in paths {
         // Many neighbours take the baselines minutes without optimisation; the benchmark has them.
-        match workloads::from_csv(&path) {
+        match workloads::csv::read(&path) {
             Ok(buffers) if workloads::load(&buffers).pairs <= 300_000 => {
                 let (ours, theirs) = (fast(&buffers), best_of_six(&buffers));
-                assert!(ours <= theirs, "{path}: {ours}, {theirs}");
+                assert!(ours <= theirs, "{}: {ours}, {theirs}", path.display());
                 compared += 1;
             }
             Ok(_) => (),
-            Err(message) => eprintln!("{path}: skipped: {message}"),
+            Err(message) => eprintln!("{}: skipped: {message}", path.display()),
         }
     }
     eprintln!("{compared} programs compared");
+}
+
+/// Whether some placement stays below a capacity, by trying every offset of every buffer.
+fn fits(buffers: &[Buffer], capacity: u64, placed: &mut Vec<u64>) -> bool {
+    let Some(buffer) = buffers.get(placed.len()) else {
+        return true;
+    };
+    (0..=capacity.saturating_sub(buffer.size)).any(|offset| {
+        let apart = |(other, &at): (&Buffer, &u64)| {
+            !other.meets(buffer) || at + other.size <= offset || offset + buffer.size <= at
+        };
+        if !buffers.iter().zip(placed.iter()).all(apart) {
+            return false;
+        }
+        placed.push(offset);
+        let found = fits(buffers, capacity, placed);
+        placed.pop();
+        found
+    })
+}
+
+/// As much as can be live at once without exceeding a load: few placements reach the bound, and
+/// sometimes none does.
+fn saturated(seed: u64) -> Vec<Buffer> {
+    let mut random = Random::new(seed);
+    let mut buffers = Vec::new();
+    for _ in 0..60 {
+        let lower = random.below(9) as u32;
+        let life = 1 + random.below(5) as u32;
+        buffers.push(buffer(lower, lower + life, 1 + random.below(4) as u64));
+        if workloads::load(&buffers).bytes > 8 {
+            buffers.pop();
+        }
+    }
+    buffers
+}
+
+#[test]
+fn the_exact_search_is_exact() {
+    let mut proofs = 0;
+    for seed in 0..2000 {
+        let buffers = saturated(seed);
+        let searched = baselines::canonical_search(&buffers, 100_000_000);
+        let peak = check::peak(&buffers, &searched.offsets).expect("no overlap");
+        assert!(searched.proven, "seed {seed}");
+        // At the bound there is nothing left to prove.
+        if peak > workloads::load(&buffers).bytes {
+            let less = fits(&buffers, peak - 1, &mut Vec::new());
+            assert!(!less, "seed {seed}: {peak} is not the least");
+            proofs += 1;
+        }
+    }
+    assert!(proofs > 3, "{proofs} needed a proof");
+}
+
+#[test]
+fn the_exact_search_keeps_to_its_nodes() {
+    let buffers = (WORKLOADS[4].make)(300);
+    let few = baselines::canonical_search(&buffers, 5_000);
+    // The first descent has no limit; it visits each buffer once where nothing is given up.
+    assert!(few.nodes <= 5_000 + 1_000, "{}", few.nodes);
+    assert!(!few.proven);
+    check::peak(&buffers, &few.offsets).expect("no overlap");
 }
 
 #[test]
@@ -161,7 +265,7 @@ fn each_baseline_follows_its_description() {
         buffer(1, 9, 3),
         buffer(0, 9, 5),
     ];
-    let cases: [(&str, Planner, [u64; 7]); 3] = [
+    let cases: [(&str, Planner, [u64; 7]); 4] = [
         (
             "first fit: the lowest hole",
             baselines::first_fit_all_pairs,
@@ -174,7 +278,12 @@ fn each_baseline_follows_its_description() {
         ),
         (
             "best fit: by size",
-            baselines::neighbour_best_fit,
+            baselines::by_size_best_fit,
+            [5, 9, 11, 13, 11, 5, 0],
+        ),
+        (
+            "on top: by size, no hole",
+            baselines::by_size_on_top,
             [5, 9, 11, 13, 11, 5, 0],
         ),
     ];
@@ -221,7 +330,40 @@ fn workloads_have_their_size_and_never_change() {
         [
             (122630144, 37, 22586),
             (145043456, 63, 37647),
-            (26148864, 10, 5814)
+            (26148864, 10, 5814),
+            (127909888, 185, 117801),
+            (3174400, 54, 27719)
         ]
     );
+}
+
+#[test]
+fn tight_buffers_fill_their_rectangle() {
+    for n in [1, 2, 7, 100, 5000] {
+        let buffers = (WORKLOADS[4].make)(n);
+        assert_eq!((WORKLOADS[4].name, buffers.len()), ("tight", n));
+        let end = buffers.iter().map(|b| b.upper).max().expect("one at least");
+        let area: u64 = buffers
+            .iter()
+            .map(|b| u64::from(b.upper - b.lower) * b.size)
+            .sum();
+        // The load is the same at every time, so that no byte is ever to spare.
+        assert_eq!(area, workloads::load(&buffers).bytes * u64::from(end));
+    }
+}
+
+#[test]
+fn workloads_are_written_as_solvers_read_them() {
+    let buffers = (WORKLOADS[1].make)(200);
+    let file = dramalloc::format::CsvFile::read(workloads::csv::write(&buffers).as_bytes());
+    let file = file.expect("our own dialect");
+    let problem = file.problem();
+    assert_eq!(problem.len(), buffers.len());
+    for (i, b) in buffers.iter().enumerate() {
+        let life = (i64::from(b.lower), i64::from(b.upper));
+        assert_eq!(problem.segments_of(i), [life]);
+        assert_eq!(problem.sizes[i], b.size);
+    }
+    assert_eq!(workloads::instance_name("mix", 100_000), "mix_1e5");
+    assert_eq!(workloads::instance_name("mix", 2500), "mix_2500");
 }

@@ -173,6 +173,7 @@ fn paths_in_the_documents_exist() {
         "ARCHITECTURE.md",
         "CHANGELOG.md",
         "benches/README.md",
+        "benches/RESULTS.md",
     ] {
         let text = read(document);
         // Inline code with a slash in it, outside of blocks, and the targets of links.

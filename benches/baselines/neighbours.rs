@@ -1,97 +1,119 @@
-//! Neighbours enumerated: what today's tensor compilers do.
+//! One order, neighbours enumerated: what today's tensor compilers do.
 //!
-//! The method of XLA's global decreasing-size best-fit heap and, first fit instead of best, of
-//! TensorFlow Lite's greedy planner (Pisarchyk and Lee, "Efficient memory management for deep
-//! neural net inference", 2020): sort, by size mostly, then for each buffer collect the placed
-//! buffers that are live with it, sort them by address, take a gap that is large enough. XLA's
-//! packing search makes six placements, by size, by life and by area, each into the smallest gap
-//! and into the lowest, and keeps the best of them.
+//! For each buffer in turn, collect the placed buffers that are live with it, sort them by address,
+//! take a gap. The methods differ in the order and in the gap:
+//!
+//! | method | order | gap |
+//! | --- | --- | --- |
+//! | XLA's global decreasing-size best-fit heap, spatial | size | smallest |
+//! | the same, temporal | life | smallest |
+//! | TensorFlow Lite's greedy planner (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020) | size | lowest |
+//! | TVM's unified static memory planner, greedy by size | size | none: on top |
 //!
 //! The neighbours come from a search tree over the starts of lives, augmented with the latest end
 //! of what is placed below each node, so finding k of them costs O(log n + k). The k itself is
-//! what makes the method slow: with thousands of long lives it is thousands per buffer.
+//! what makes the methods slow: with thousands of long lives it is thousands per buffer.
 
 use std::cmp::Reverse;
 
 use crate::workloads::Buffer;
 
-/// Who is placed first; of equals the larger, then the longer, then in the given order.
+/// Who goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
-    /// Most bytes.
+pub enum Order {
+    /// Largest first; equal sizes go longest first, then as given.
     Size,
-    /// Longest life.
+    /// Longest first; equal lives go largest first, then as given.
     Life,
-    /// Most bytes times time.
+    /// Most bytes times time first, then as given.
     Area,
 }
 
-/// Which gap is taken.
+impl Order {
+    /// All of them.
+    pub const ALL: [Order; 3] = [Order::Size, Order::Life, Order::Area];
+
+    /// The numbers of the buffers in this order.
+    pub fn of(self, buffers: &[Buffer]) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..buffers.len() as u32).collect();
+        order.sort_by_cached_key(|&i| {
+            let b = &buffers[i as usize];
+            let life = u64::from(b.upper - b.lower);
+            Reverse(match self {
+                Order::Size => (u128::from(b.size), life),
+                Order::Life => (u128::from(life), b.size),
+                Order::Area => (u128::from(life) * u128::from(b.size), 0),
+            })
+        });
+        order
+    }
+}
+
+/// Where in the gaps between neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fit {
-    /// The smallest that is large enough, the lowest of equals.
-    Best,
-    /// The lowest that is large enough.
+pub enum Fit {
+    /// The smallest gap that is large enough, the lowest of equals.
+    Smallest,
+    /// The lowest gap that is large enough.
     Lowest,
+    /// No gap: above all neighbours.
+    OnTop,
 }
 
-/// Places buffers, largest first, each into the smallest gap.
-pub fn neighbour_best_fit(buffers: &[Buffer]) -> Vec<u64> {
-    neighbour_placement(buffers, By::Size, Fit::Best)
-}
-
-/// The best of the six placements; the first of equals.
-pub fn neighbour_best_of_six(buffers: &[Buffer]) -> Vec<u64> {
-    let all = [By::Size, By::Life, By::Area].map(|by| [(by, Fit::Best), (by, Fit::Lowest)]);
-    let placements = all.into_iter().flatten();
-    let placements = placements.map(|(by, fit)| neighbour_placement(buffers, by, fit));
-    let peak = |offsets: &Vec<u64>| {
-        let ends = offsets
-            .iter()
-            .zip(buffers)
-            .map(|(&start, b)| start + b.size);
-        ends.max()
-    };
-    placements.min_by_key(peak).unwrap_or_default()
-}
-
-/// One placement.
-fn neighbour_placement(buffers: &[Buffer], by: By, fit: Fit) -> Vec<u64> {
-    let mut order: Vec<u32> = (0..buffers.len() as u32).collect();
-    order.sort_by_key(|&i| {
-        let b = &buffers[i as usize];
-        let length = u64::from(b.upper - b.lower);
-        let first = match by {
-            By::Size => 0,
-            By::Life => length.into(),
-            By::Area => u128::from(b.size) * u128::from(length),
-        };
-        (Reverse(first), Reverse(b.size), Reverse(length), i)
-    });
+/// Places buffers in an order, a permutation of their numbers.
+pub fn place(buffers: &[Buffer], order: &[u32], fit: Fit) -> Vec<u64> {
     let mut placed = Placed::new(buffers);
     let mut taken = Vec::new();
-    for i in order {
+    for &i in order {
         let buffer = &buffers[i as usize];
         taken.clear();
         placed.neighbours(buffer, &mut taken);
-        taken.sort_unstable();
-        placed.insert(i as usize, start(&taken, buffer.size, fit));
+        let offset = match fit {
+            Fit::OnTop => taken.iter().map(|t| t.1).max().unwrap_or(0),
+            Fit::Smallest | Fit::Lowest => {
+                taken.sort_unstable();
+                in_a_gap(&taken, buffer.size, fit)
+            }
+        };
+        placed.insert(i as usize, offset);
     }
     placed.offsets
 }
 
-/// The start of the gap of at least `size` that is taken; above everything if there is none.
-fn start(taken: &[(u64, u64)], size: u64, fit: Fit) -> u64 {
+/// XLA's heap, spatial: by size, the smallest gap.
+pub fn by_size_best_fit(buffers: &[Buffer]) -> Vec<u64> {
+    place(buffers, &Order::Size.of(buffers), Fit::Smallest)
+}
+
+/// TVM's planner: by size, on top of whatever is in the way.
+pub fn by_size_on_top(buffers: &[Buffer]) -> Vec<u64> {
+    place(buffers, &Order::Size.of(buffers), Fit::OnTop)
+}
+
+/// XLA's packing search: three orders, each with the smallest and with the lowest gap; the least
+/// peak wins.
+pub fn best_of_six(buffers: &[Buffer]) -> Vec<u64> {
+    let tries = Order::ALL.into_iter().flat_map(|order| {
+        let order = order.of(buffers);
+        [Fit::Smallest, Fit::Lowest].map(|fit| place(buffers, &order, fit))
+    });
+    let peak = |offsets: &Vec<u64>| {
+        let tops = offsets.iter().zip(buffers).map(|(o, b)| o + b.size);
+        tops.max().unwrap_or(0)
+    };
+    tries.min_by_key(peak).expect("there are six")
+}
+
+/// The start of a gap of at least `size`; above everything if there is none.
+fn in_a_gap(taken: &[(u64, u64)], size: u64, fit: Fit) -> u64 {
     let mut best: Option<(u64, u64)> = None; // (gap, start)
     let mut at = 0;
     for &(start, end) in taken {
-        if at + size <= start {
+        if at + size <= start && best.is_none_or(|(gap, _)| start - at < gap) {
             if fit == Fit::Lowest {
                 return at;
             }
-            if best.is_none_or(|(gap, _)| start - at < gap) {
-                best = Some((start - at, at));
-            }
+            best = Some((start - at, at));
         }
         at = at.max(end);
     }

@@ -5,6 +5,7 @@ mod eject;
 mod exact;
 mod first_fit;
 mod improve;
+mod in_order;
 mod infeasible;
 mod load;
 mod meter;
@@ -27,6 +28,7 @@ mod unsolved;
 mod warm;
 
 pub use bound::lower_bound;
+pub use in_order::place_in_order;
 pub use load::load_profile;
 pub use no_room::{Holder, Infeasible, Member, NAMED_HOLDERS, Named, NoRoom};
 pub(crate) use pins::overlapping_pins;

@@ -3,10 +3,16 @@
 //! | name | shape |
 //! | --- | --- |
 //! | short | temporaries that die soon: a few dozen live at once, whatever the size |
-//! | training | forward activations kept for the backward pass, optimizer state that lives for ever |
-//! | decoder | layer after layer of the same buffers, a residual stream, caches of whole-run life |
+//! | mix | a training step: activations kept for the backward pass, state that lives for ever |
+//! | layers | layer after layer of the same buffers, a residual stream, caches of whole-run life |
+//! | decode | sequences that come and go, each with a cache that grows token by token |
+//! | tight | a rectangle cut into pieces: some placement wastes nothing, and few do |
 //!
-//! Times are half-open, sizes are whole pages between 4 KiB and 16 MiB.
+//! Times are half-open, sizes are whole pages, in all but `tight` between 4 KiB and 16 MiB.
+
+pub mod csv;
+mod decode;
+mod tight;
 
 use dramalloc::PAGE;
 
@@ -28,32 +34,6 @@ impl Buffer {
     }
 }
 
-/// The buffers of a CSV file of allocation solvers, sorted. Only what has one life, and neither pin
-/// nor alignment, is a buffer here.
-pub fn from_csv(path: &str) -> Result<Vec<Buffer>, String> {
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
-    let file = dramalloc::format::CsvFile::read(bytes).map_err(|e| e.to_string())?;
-    let problem = file.problem();
-    let first = problem.segments.iter().map(|s| s.0).min().unwrap_or(0);
-    let mut buffers = Vec::with_capacity(problem.len());
-    for row in 0..problem.len() {
-        let &[(lower, upper)] = problem.segments_of(row) else {
-            return Err(format!("row {row} has not one life"));
-        };
-        if problem.pin(row).is_some() || problem.alignments.get(row).is_some_and(|&a| a > 1) {
-            return Err(format!("row {row} has a pin or an alignment"));
-        }
-        let time = |time: i64| u32::try_from(time - first).map_err(|e| e.to_string());
-        buffers.push(Buffer {
-            lower: time(lower)?,
-            upper: time(upper)?,
-            size: problem.sizes[row],
-        });
-    }
-    buffers.sort_unstable();
-    Ok(buffers)
-}
-
 /// A generator of workloads.
 pub struct Workload {
     /// Its name in tables.
@@ -69,12 +49,20 @@ pub const WORKLOADS: &[Workload] = &[
         make: short,
     },
     Workload {
-        name: "training",
-        make: training,
+        name: "mix",
+        make: mix,
     },
     Workload {
-        name: "decoder",
-        make: decoder,
+        name: "layers",
+        make: layers,
+    },
+    Workload {
+        name: "decode",
+        make: decode::decode,
+    },
+    Workload {
+        name: "tight",
+        make: tight::tight,
     },
 ];
 
@@ -135,7 +123,7 @@ fn short(n: usize) -> Vec<Buffer> {
     sorted(buffers)
 }
 
-fn training(n: usize) -> Vec<Buffer> {
+fn mix(n: usize) -> Vec<Buffer> {
     let mut random = Random::new(2 + n as u64);
     let mut buffers = Vec::with_capacity(n);
     for _ in 0..(n / 500).clamp(4, 200) {
@@ -176,7 +164,7 @@ const LAYER: &[(usize, usize, u64)] = &[
 ];
 const LAYER_TIME: usize = 20;
 
-fn decoder(n: usize) -> Vec<Buffer> {
+fn layers(n: usize) -> Vec<Buffer> {
     let mut random = Random::new(3 + n as u64);
     let layers = n.div_ceil(LAYER.len() + 2);
     let end = layers * LAYER_TIME + 1;
@@ -217,6 +205,15 @@ pub struct Load {
     pub live: usize,
     /// Pairs of buffers that are live together, which neighbour enumeration meets one by one.
     pub pairs: u64,
+}
+
+/// `short_1e3` and the like; a size that is no power of ten is written out.
+pub fn instance_name(workload: &str, n: usize) -> String {
+    let digits = n.to_string();
+    match digits.trim_end_matches('0') {
+        "1" => format!("{workload}_1e{}", digits.len() - 1),
+        _ => format!("{workload}_{n}"),
+    }
 }
 
 /// Sweeps over time once.
