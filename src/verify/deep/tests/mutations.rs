@@ -224,7 +224,18 @@ fn reads_unwritten(program: &Program) -> bool {
     functions.into_iter().any(|f| {
         let warnings = crate::liveness::liveness(f).warnings;
         let unwritten = |w: &LivenessWarning| matches!(w, LivenessWarning::UninitializedUse { .. });
-        warnings.iter().any(unwritten)
+        // Of shared locations nothing is said, for another core may write them; in straight code
+        // those that one core touches alone are read before they are written.
+        let mut shared = f
+            .memloc_ids()
+            .filter(|&id| f.memloc(id).space == Space::Shared);
+        let indices = (0..f.instructions().len()).map(crate::ir::FlatIndex::new);
+        let read_first = |id| {
+            let names = |list: &[crate::ir::Access]| list.iter().any(|a| f.root(a.loc).0 == id);
+            let first = (indices.clone()).find(|&i| names(f.uses(i)) || names(f.defs(i)));
+            first.is_some_and(|i| names(f.uses(i)))
+        };
+        warnings.iter().any(unwritten) || shared.any(read_first)
     })
 }
 
