@@ -110,7 +110,7 @@ pub fn solve(
         prepared: &prepared,
         knowledge: Knowledge { bound, best: None },
         meter,
-        warm: Warm::serves(problem).then(|| Warm::new(problem)),
+        warm: None,
         failed: None,
     };
     let stopped = search.run(strategy, budget_steps.is_some()).err();
@@ -167,9 +167,12 @@ impl Search<'_, '_, '_> {
 
     /// Fits the hint, if there is one. Returns whether no search can do better.
     fn hinted(&mut self) -> Result<bool, Stop> {
-        let Some(warm) = &mut self.warm else {
+        if !Warm::serves(self.prepared.problem) {
             return Ok(false);
-        };
+        }
+        let warm = self
+            .warm
+            .insert(Warm::new(self.prepared.problem, &self.meter)?);
         let (best, enough) = warm.start(self.prepared, self.knowledge.bound, &mut self.meter)?;
         if let Some(best) = best {
             let problem = self.prepared.problem;
