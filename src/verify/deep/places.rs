@@ -266,11 +266,10 @@ impl Places {
         let reached = |&n: &u32| reaching.is_none_or(|g| g.reach.contains(&self.cores[n as usize]));
         let memories: Vec<u32> = all.filter(reached).map(local).collect();
         let next = self.areas.len() as u32;
-        let area = *self.spread.entry(memories).or_insert_with_key(|memories| {
+        *self.spread.entry(memories).or_insert_with_key(|memories| {
             self.areas.push(memories.clone());
             next
-        });
-        area
+        })
     }
 
     /// The memories of all areas.
