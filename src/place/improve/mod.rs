@@ -1,17 +1,17 @@
 //! Orders and repairs of them: what the strategies `fast` and `best` are made of. // S1, O2
 //!
 //! `fast` is the first order, repaired where that costs next to nothing, and a handful of others,
-//! each given up where it becomes no better. `best` goes on until the bound or the budget with
-//! three methods, each the only one that succeeds on some kind of problem:
+//! each given up where it becomes no better. `best` goes on until the bound or the budget with two
+//! methods, each the only one that succeeds on some kind of problem:
 //!
 //! * **orders and promotion** (`orders`, `promote`): first fit from the peak, and repairs of the
-//!   order. Costs a few passes; for problems of any size;
+//!   order; where few items overlap, repairs of the placement that the order has made
+//!   (`incremental`). Costs a few passes; for problems of any size;
 //! * **the exact search** (`crate::place::exact`), for a few thousand items, which also proves
-//!   better bounds;
-//! * **ejection** (`eject`): repairs of the placement, where few items overlap.
+//!   better bounds.
 //!
-//! After a fixed opening, in which each method has its best try, they take turns. A turn grows with
-//! time, and the share of a method with its success. All of it is counted in steps, the meter's
+//! After a fixed opening, in which each method has its best try, they take turns; the turns of the
+//! exact search grow as long as nothing succeeds. All of it is counted in steps, the meter's
 //! placements, so that a run is repeatable. // S4
 
 mod incremental;
