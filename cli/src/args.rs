@@ -61,6 +61,9 @@ pub struct DepsArgs {
     pub program: PathBuf,
     /// Its plan; - is stdin.
     pub plan: PathBuf,
+    /// Write the dependences alone, as a graph in DOT for Graphviz; for small programs.
+    #[arg(long)]
+    pub dot: bool,
     /// Where the plan with its dependences goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,

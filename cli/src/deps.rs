@@ -6,6 +6,7 @@ use dramalloc::format;
 use dramalloc::verify::verify;
 
 use crate::args::DepsArgs;
+use crate::dot::{MOST_EDGES, dot};
 use crate::failure::{Failure, tell};
 use crate::input::{self, is_standard};
 use crate::output;
@@ -30,6 +31,14 @@ pub fn run(args: &DepsArgs) -> Result<(), Failure> {
     depend::order(&program, &mut plan).map_err(|e| Failure::library(&planned.name, &e))?;
     if !args.talk.quiet {
         say(&plan);
+    }
+    if args.dot {
+        let edges = plan.dependences.as_ref().map_or(0, Vec::len);
+        if edges > MOST_EDGES {
+            let limit = format!("a graph of {edges} dependences is no picture; up to {MOST_EDGES}");
+            return Err(Failure::Bad(format!("{}: {limit} are", planned.name)));
+        }
+        return output::write(args.output.as_deref(), dot(&program, &plan).as_bytes());
     }
     let mut bytes = Vec::new();
     format::write_plan(&plan, &mut bytes).expect("memory takes every write");

@@ -15,6 +15,7 @@
 mod args;
 mod convert;
 mod deps;
+mod dot;
 mod failure;
 mod input;
 mod output;

@@ -49,6 +49,53 @@ fn a_plan_that_re_uses_bytes_across_engines_says_so_until_it_has_the_order() {
 }
 
 #[test]
+fn small_programs_can_be_drawn() {
+    let folder = Folder::new("deps_dot");
+    folder.file("p.json", two_engines());
+    folder.run(["plan", "p.json", "-o", "plan.json"]).expect(0);
+    let got = folder
+        .run(["deps", "--dot", "p.json", "plan.json"])
+        .expect(0);
+    let text = got.text();
+    assert!(text.starts_with("digraph dependences {"), "{text}");
+    assert!(
+        text.contains(" 2\" [label=\"2 peek, engine 1\"];"),
+        "{text}"
+    );
+    assert_eq!(text.matches(" -> ").count(), 2, "{text}");
+    assert_eq!(text.matches('{').count(), text.matches('}').count());
+    // Too many for a picture: nothing is written.
+    let (mut locs, mut code) = (Vec::new(), Vec::new());
+    for i in 0..2001 {
+        locs.push(format!("{{\"name\":\"l{i}\",\"bytes\":1}}"));
+        code.push(format!("{{\"op\":\"a\",\"defs\":[\"l{i}\"]}}"));
+        code.push(format!("{{\"op\":\"b\",\"engine\":1,\"uses\":[\"l{i}\"]}}"));
+    }
+    let (locs, code) = (locs.join(","), code.join(","));
+    let function = format!("{{\"name\":\"main\",\"memlocs\":[{locs}],\"instructions\":[{code}]}}");
+    let large = format!(
+        "{{\"format\":\"dramalloc-program\",\"version\":1,\"name\":\"large\",\"cores\":1,\
+         \"modules\":[{{\"name\":\"m\",\"core\":0,\"functions\":[{function}]}}]}}"
+    );
+    folder.file("large.json", large);
+    folder
+        .run(["plan", "large.json", "-o", "large.plan"])
+        .expect(0);
+    let got = folder
+        .run([
+            "deps",
+            "--dot",
+            "large.json",
+            "large.plan",
+            "-o",
+            "large.dot",
+        ])
+        .expect(2);
+    assert!(got.stderr.contains("no picture"), "{}", got.stderr);
+    assert!(!folder.path("large.dot").exists());
+}
+
+#[test]
 fn a_wrong_plan_gets_no_order() {
     let folder = Folder::new("deps_wrong");
     folder.file("p.json", two_engines());
