@@ -86,11 +86,15 @@ pub(crate) fn quick_orders(
     meter: &mut Meter<'_, '_>,
 ) -> Result<Vec<Vec<u32>>, Stop> {
     let profile = Profile::new(prepared, meter)?;
-    let small = prepared.problem.items.len() <= SMALL;
-    let passes = if small { PASSES.len() } else { QUICK };
-    let rules = [FIRST].into_iter().chain(PASSES.into_iter().take(passes));
-    let orders = rules.map(|(stack, base)| Ok(order(&profile, stack, base, meter)?.items));
+    let rules = std::iter::once(&FIRST).chain(quick_passes(prepared.problem));
+    let orders = rules.map(|&(stack, base)| Ok(order(&profile, stack, base, meter)?.items));
     orders.collect()
+}
+
+/// The passes of strategy `fast` after the first order.
+fn quick_passes(problem: &Problem) -> &'static [(StackRule, BaseRule)] {
+    let small = problem.items.len() <= SMALL;
+    if small { &PASSES } else { &PASSES[..QUICK] }
 }
 
 /// Improves what is known until the bound is reached or the budget is used up.
@@ -193,11 +197,9 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
 
     /// What strategy `fast` does.
     pub(crate) fn quick(&mut self) -> Result<(), Stop> {
-        let small = self.small();
         let patience = self.prepared.problem.items.len() as u64 / 4 + 1000;
         self.first(patience)?;
-        let passes = if small { PASSES.len() } else { QUICK };
-        for (stack, base) in &PASSES[..passes] {
+        for (stack, base) in quick_passes(self.prepared.problem) {
             self.pass(*stack, *base)?;
         }
         Ok(())
