@@ -767,6 +767,15 @@ class Report {
     if (!status) return status;
     return view(name);
   }
+  /// What a person should know beside the violations, borrowed from the report; past the last one
+  /// DRAM_STATUS_OUT_OF_RANGE.
+  Result<std::string_view> note(std::uint32_t position) const {
+    dram_str note{};
+    Status status =
+        detail::call(owned_.api(), &dram_api::report_note, get(), position, &note);
+    if (!status) return status;
+    return view(note);
+  }
 
  private:
   detail::Owned<dram_report, &dram_api::report_free> owned_;
@@ -873,6 +882,14 @@ class Program {
     dram_report *report = nullptr;
     Status status =
         detail::call(api(), &dram_api::program_verify, get(), plan.get(), &report);
+    if (!status) return status;
+    return Report(api(), report);
+  }
+  /// The same and what the options ask for: with `deep` the program is also run on the plan.
+  Result<Report> verify(const Plan &plan, const dram_verify_options &options) const {
+    dram_report *report = nullptr;
+    Status status = detail::call(api(), &dram_api::program_verify_with, get(), plan.get(),
+                                 &options, &report);
     if (!status) return status;
     return Report(api(), report);
   }

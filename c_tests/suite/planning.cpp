@@ -80,6 +80,19 @@ TEST(Planning, AWrongPlanIsFoundOut) {
   DRAM_OK(report.status());
   ASSERT_GT(report->count().value(), 0u);
   EXPECT_FALSE(dram::view(report->violation(0).value().message).empty());
+
+  // Run on its plan, the program finds the second value where it left the first.
+  auto deep = dram::sized<dram_verify_options>();
+  deep.deep = 1;
+  auto run = f.program.verify(wrong, deep);
+  DRAM_OK(run.status());
+  EXPECT_GT(run->count().value(), report->count().value());
+  auto right = f.program.verify(*plan, deep);
+  DRAM_OK(right.status());
+  EXPECT_EQ(right->count().value(), 0u);
+  std::uint32_t notes = 0;
+  while (right->note(notes)) ++notes;
+  EXPECT_EQ(right->note(notes).status().code(), DRAM_STATUS_OUT_OF_RANGE);
 }
 
 TEST(Planning, SharedLocationsHaveOneAddressOnAllCores) {
