@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand};
+use dramalloc::described::described;
 use dramalloc::{Floor, Geometry, Options, Preset, Strategy};
 
 /// The DRAM allocator of an accelerator compiler's back end.
@@ -40,11 +41,10 @@ pub struct PlanArgs {
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// Also write the order that re-used bytes need (programs only).
-    #[arg(long)]
+    #[arg(long, help = said("deps"))]
     pub deps: bool,
-    /// An earlier plan of this program, or of one like it, to start from: what has not changed stays
-    /// where it was, if that costs nothing (a CSV has a column for it); - is stdin.
-    #[arg(long, value_name = "PLAN")]
+    /// An earlier plan to start from.
+    #[arg(long, help = said("hint"), value_name = "PLAN")]
     pub hint: Option<PathBuf>,
     /// What is asked for.
     #[command(flatten)]
@@ -75,8 +75,8 @@ pub struct DepsArgs {
 /// `dramalloc verify`.
 #[derive(clap::Args)]
 pub struct VerifyArgs {
-    /// Also run the program by location and by address, and compare every value and the order.
-    #[arg(long)]
+    /// Also run the program.
+    #[arg(long, help = said("deep"))]
     pub deep: bool,
     /// The program (JSON) or raw problem (CSV); - is stdin.
     pub program: PathBuf,
@@ -126,56 +126,39 @@ pub struct Talk {
 /// The options of a plan; the names are those of the library and of a plan's `options` object.
 #[derive(clap::Args, Clone, Debug, Default, PartialEq)]
 pub struct OptionArgs {
-    /// How hard to search [default: fast].
-    #[arg(long, value_name = "NAME", value_parser = named(Strategy::ALL, Strategy::name, Strategy::from_name))]
+    #[arg(long, help = said("strategy"), value_name = "NAME", value_parser = named(Strategy::ALL, Strategy::name, Strategy::from_name))]
     strategy: Option<Strategy>,
-    /// Bytes that one core may use.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, help = said("capacity"), value_name = "BYTES")]
     capacity: Option<u64>,
-    /// A device, for its capacity per core.
-    #[arg(long, value_name = "NAME", value_parser = named(Preset::ALL, Preset::name, Preset::from_name))]
+    #[arg(long, help = said("preset"), value_name = "NAME", value_parser = named(Preset::ALL, Preset::name, Preset::from_name))]
     preset: Option<Preset>,
-    /// Stop searching after this many milliseconds.
-    #[arg(long, value_name = "MS")]
+    #[arg(long, help = said("budget_ms"), value_name = "MS")]
     budget_ms: Option<u64>,
-    /// Stop searching after this many steps; the same result on every machine.
-    #[arg(long, value_name = "N")]
+    #[arg(long, help = said("budget_steps"), value_name = "N")]
     budget_steps: Option<u64>,
-    /// Start above the host's pins (hwm), or between them (holes) [default: hwm; CSV: holes].
-    #[arg(long, value_name = "NAME", value_parser = named(Floor::ALL, Floor::name, Floor::from_name))]
+    #[arg(long, help = said("floor"), value_name = "NAME", value_parser = named(Floor::ALL, Floor::name, Floor::from_name))]
     floor: Option<Floor>,
-    /// The alignment of locations that declare none, a power of two [default: 4096; packed and CSV: 1].
-    #[arg(long, value_name = "N")]
+    #[arg(long, help = said("align"), value_name = "N")]
     align: Option<u64>,
-    /// Place exact bytes instead of whole pages.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("packed"), action = ArgAction::SetTrue)]
     packed: bool,
-    /// Let inputs end at their last use and outputs begin at their first write.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("reuse_io"), action = ArgAction::SetTrue)]
     reuse_io: bool,
-    /// Refuse programs that may read bytes before any write.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("strict"), action = ArgAction::SetTrue)]
     strict: bool,
-    /// The size of the collective region in MiB; -1: computed; 0: none [default: 500].
-    #[arg(long, value_name = "MIB", allow_hyphen_values = true)]
+    #[arg(long, help = said("cc_limit"), value_name = "MIB", allow_hyphen_values = true)]
     cc_limit: Option<i64>,
-    /// Start the other locations at the real end of the collective region.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("trim_cc"), action = ArgAction::SetTrue)]
     trim_cc: bool,
-    /// The runtime's page in MiB, which locations avoid to straddle; 0: off [default: 0].
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, help = said("runtime_page"), value_name = "MIB")]
     runtime_page: Option<u64>,
-    /// Give each space addresses of its own (split), or one range per core (unified) [default: split].
-    #[arg(long, value_name = "NAME", value_parser = named(Geometry::ALL, Geometry::name, Geometry::from_name))]
+    #[arg(long, help = said("geometry"), value_name = "NAME", value_parser = named(Geometry::ALL, Geometry::name, Geometry::from_name))]
     geometry: Option<Geometry>,
-    /// The slab of each core in the shared space in MiB; 0: off [default: 0].
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, help = said("shared_mib_per_core"), value_name = "MIB")]
     shared_mib_per_core: Option<u64>,
-    /// A device-wide barrier separates the entry functions: their shared locations may share bytes.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("separate_functions"), action = ArgAction::SetTrue)]
     separate_functions: bool,
-    /// With hints: how many bytes of peak each MiB that keeps its address may cost [default: 0].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, help = said("keep"), value_name = "BYTES")]
     keep: Option<u64>,
 }
 
@@ -213,6 +196,12 @@ impl OptionArgs {
     }
 }
 
+/// What an option means and what holds without it, in plain text: terminals know no Markdown.
+fn said(name: &str) -> String {
+    let option = described(name);
+    format!("{} [default: {}]", option.meaning, option.default).replace('`', "")
+}
+
 /// A parser for one of a closed set; its refusal lists the others.
 fn named<T: Clone + Copy + Send + Sync + 'static>(
     all: &'static [T],
@@ -231,6 +220,7 @@ fn words(all: &'static [&'static str]) -> PossibleValuesParser {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use dramalloc::described::{DESCRIBED, Said};
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -281,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_lists_every_option_and_no_other() {
+    fn the_flags_are_those_of_the_list_and_so_is_the_readme() {
         let command = Args::command();
         let plan = command.find_subcommand("plan").expect("there is a plan");
         let mut options: Vec<String> = plan
@@ -289,6 +279,9 @@ mod tests {
             .filter_map(|arg| arg.get_long().map(|long| format!("--{long}")))
             .filter(|option| !["--output", "--quiet", "--verbose"].contains(&option.as_str()))
             .collect();
+        let described = DESCRIBED.iter().filter(|o| o.said != Said::Verify);
+        let mut flags: Vec<String> = described.filter_map(|o| o.flag()).collect();
+        flags.sort();
         let mut listed: Vec<String> = include_str!("../../README.md")
             .lines()
             .filter_map(|line| line.strip_prefix("| `--")?.split_once('`'))
@@ -297,5 +290,6 @@ mod tests {
         options.sort();
         listed.sort();
         assert_eq!(listed, options);
+        assert_eq!(flags, options);
     }
 }
