@@ -326,7 +326,11 @@ mod tests {
 
     #[test]
     fn the_c_structs_have_these_fields_and_no_others() {
-        for structure in ["dram_options", "dram_pipeline_options", "dram_verify_options"] {
+        for structure in [
+            "dram_options",
+            "dram_pipeline_options",
+            "dram_verify_options",
+        ] {
             let mut fields = fields(structure);
             fields.sort_unstable();
             assert!(!fields.is_empty());
@@ -371,7 +375,11 @@ mod tests {
                 }
                 value => says.starts_with(value),
             };
-            assert!(agrees, "{}: the file says {value}, the list {says}", option.name);
+            assert!(
+                agrees,
+                "{}: the file says {value}, the list {says}",
+                option.name
+            );
         }
         // No key of the object is missing in the list.
         assert_eq!(object.matches("\":").count(), keys.len(), "{object}");

@@ -119,8 +119,10 @@ class Installed:
 
     def environment(self, home):
         real = pathlib.Path.home()
+        generator = {} if shutil.which("make") else {"CMAKE_GENERATOR": "Ninja"}
         return {
             **os.environ,
+            **generator,
             "HOME": str(home),
             "CARGO_HOME": os.environ.get("CARGO_HOME", str(real / ".cargo")),
             "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(real / ".rustup")),
