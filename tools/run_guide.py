@@ -129,8 +129,6 @@ class Installed:
             "PATH": f"{self.bin}:{os.environ['PATH']}",
             "DRAMALLOC": str(ROOT),
             "PREFIX": str(self.prefix),
-            "CMAKE_PREFIX_PATH": str(self.prefix),
-            "PKG_CONFIG_PATH": str(self.lib / "pkgconfig"),
             "LC_ALL": "C.UTF-8",
         }
 
