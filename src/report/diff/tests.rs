@@ -1,7 +1,6 @@
 //! Every change counted again from the rows of the plans, and sums that add up.
 
 use super::*;
-use crate::options::Options;
 use crate::testing::{self, Shape, Unstructured, for_each_seed};
 use crate::{Control, format};
 use std::collections::BTreeMap;
@@ -26,6 +25,7 @@ fn two(u: &mut Unstructured<'_>) -> testing::Result<Option<[(Program, Plan); 2]>
             ("\"bytes\":4096", "\"bytes\":12288"),
             ("\"bytes\":8192", "\"bytes\":100"),
             ("\"r1\"", "\"renamed1\""),
+            ("\"space\":\"debug\"", "\"space\":\"local\""),
             ("\"r0\"", "\"renamed0\""),
         ])?;
         text = text.replace(from, to);

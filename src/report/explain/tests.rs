@@ -262,8 +262,13 @@ fn edited(program: &Program, name: &str, change: Change) -> Program {
     if change == Change::Half {
         for loc in function["memlocs"].as_array_mut().expect("a list") {
             if loc["name"] == name {
-                let bytes = loc["bytes"].as_u64().expect("declared in bytes");
-                loc["bytes"] = bytes.div_ceil(2).into();
+                let declared = match loc["elem_count"].as_u64() {
+                    Some(count) => count * loc["elem_size"].as_u64().expect("it has both"),
+                    None => loc["bytes"].as_u64().expect("it has either"),
+                };
+                let loc = loc.as_object_mut().expect("an object");
+                loc.retain(|key, _| !key.starts_with("elem_"));
+                loc.insert("bytes".to_owned(), declared.div_ceil(2).into());
             }
         }
     } else {
