@@ -59,7 +59,7 @@ TEST(Report, TwoPlansAreCompared) {
   const dram::Plan large = planned(g, 20000);
   auto text = f.program.diff(small, g.program, large);
   DRAM_OK(text.status());
-  EXPECT_TRUE(contains(*text, "grown: 1 locations")) << *text;
+  EXPECT_TRUE(contains(*text, "grown: 1 location,")) << *text;
   dram::DiffOptions options;
   options.format = DRAM_REPORT_FORMAT_JSON;
   const std::string json = f.program.diff(small, g.program, large, options).value();

@@ -75,6 +75,7 @@ fn write_site(out: &mut JsonOut<impl Write>, site: &PeakSite) -> io::Result<()> 
         out.number_pair("floor", site.floor)?;
         out.number_pair("peak", site.peak)?;
         out.number_pair("lower_bound", site.lower_bound)?;
+        out.string_pair("status", site.status.name())?;
         out.number_pair("live", site.live)?;
         out.key("step")?;
         match &site.here {

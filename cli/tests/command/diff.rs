@@ -87,7 +87,7 @@ fn tables_are_compared_too() {
     let got = folder
         .run(["diff", "p.csv", "p.plan.csv", "q.csv", "q.plan.csv"])
         .expect(0);
-    assert!(got.text().contains("grown: 1 locations"), "{}", got.text());
+    assert!(got.text().contains("grown: 1 location,"), "{}", got.text());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::Planned;
 use crate::error::Result;
 use crate::ir::Space;
 use crate::ordered_map::OrderedMap;
+use crate::plan::Status;
 use crate::planner::Grounds;
 use crate::report::explain::{PeakLoad, Step, peak_load};
 use crate::shared::Member;
@@ -47,6 +48,8 @@ pub struct PeakSite {
     pub peak: u64,
     /// No placement has a lower peak.
     pub lower_bound: u64,
+    /// What is known about the peak: that of the space alone.
+    pub status: Status,
     /// Bytes as placed that are live at the peak's instruction, in-place pairs once.
     pub live: u64,
     /// The peak's instruction; `None` if nothing was placed.
@@ -134,6 +137,10 @@ fn load_of(grounds: &Grounds<'_>, key: Key) -> Option<(PeakSite, PeakLoad)> {
         floor: ground.floor,
         peak: ground.peak,
         lower_bound: ground.told.lower_bound,
+        status: match ground.peak == ground.told.lower_bound {
+            true => Status::Optimal,
+            false => Status::Feasible,
+        },
         live: load.live,
         here: load.here.clone(),
     };

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::{Difference, Kind, KindDifference, LocationDifference, SpaceDifference, Spot};
+use crate::plan::Status;
 use crate::report::columns::{Columns, Side, bytes, exact, printable, signed};
-use crate::report::explain::space_name;
+use crate::report::explain::{locations, space_name};
 
 use Side::{Left, Right};
 
@@ -31,7 +32,7 @@ pub fn difference_text(difference: &Difference, whole: usize) -> String {
         "peak {} -> {}, {}; lower bound {} -> {}",
         bytes(a.peak),
         bytes(b.peak),
-        signed(i128::from(b.peak) - i128::from(a.peak)),
+        change(i128::from(b.peak) - i128::from(a.peak)),
         exact(a.lower_bound),
         exact(b.lower_bound)
     );
@@ -42,8 +43,8 @@ pub fn difference_text(difference: &Difference, whole: usize) -> String {
     }
     let _ = writeln!(
         out,
-        "\nlocations: {} as they were, {}",
-        exact(difference.same),
+        "\nas before: {}, {}",
+        locations(difference.same),
         bytes(difference.same_bytes)
     );
     for kind in difference.kinds.iter().filter(|kind| kind.locations > 0) {
@@ -52,14 +53,30 @@ pub fn difference_text(difference: &Difference, whole: usize) -> String {
     out
 }
 
+/// What is known about a peak, and what was.
+fn status(before: Option<Status>, after: Option<Status>) -> String {
+    match (before, after) {
+        (Some(a), Some(b)) if a != b => format!("{a} -> {b}"),
+        _ => after.or(before).map_or_else(String::new, |s| s.to_string()),
+    }
+}
+
+/// A difference in words where there is none.
+fn change(bytes: i128) -> String {
+    match bytes {
+        0 => "unchanged".to_owned(),
+        bytes => signed(bytes),
+    }
+}
+
 /// Whether there is anything to say of a space.
 fn differs(space: &SpaceDifference) -> bool {
     space.peak_change != 0 || !space.causes.is_empty()
 }
 
 fn write_spaces(spaces: &[SpaceDifference], out: &mut String) {
-    let mut columns = Columns::new(&[Left, Right, Right, Right, Right, Right]);
-    let heads = ["space", "peak", "now", "change", "bound", "now"];
+    let mut columns = Columns::new(&[Left, Right, Right, Right, Right, Right, Left]);
+    let heads = ["space", "peak", "now", "change", "bound", "now", "status"];
     columns.row(heads.map(str::to_owned));
     for space in spaces.iter().take(LINES) {
         let none = || "none".to_owned();
@@ -71,6 +88,7 @@ fn write_spaces(spaces: &[SpaceDifference], out: &mut String) {
             signed(space.peak_change),
             a.map_or_else(none, |a| exact(a.lower_bound)),
             b.map_or_else(none, |b| exact(b.lower_bound)),
+            status(a.map(|a| a.status), b.map(|b| b.status)),
         ]);
     }
     columns.write(2, out);
@@ -81,7 +99,7 @@ fn write_spaces(spaces: &[SpaceDifference], out: &mut String) {
 
 fn write_causes(space: &SpaceDifference, out: &mut String) {
     let name = space_name(space.space, space.core);
-    let _ = writeln!(out, "\n{name}: peak {}", signed(space.peak_change));
+    let _ = writeln!(out, "\n{name}: peak {}", change(space.peak_change));
     let sites = [("before", &space.before), ("after", &space.after)];
     for (when, site) in sites {
         if let Some(step) = site.as_ref().and_then(|site| site.here.as_ref()) {
@@ -132,9 +150,9 @@ fn write_causes(space: &SpaceDifference, out: &mut String) {
 fn write_kind(kind: &KindDifference, out: &mut String) {
     let _ = writeln!(
         out,
-        "{}: {} locations, {}",
+        "{}: {}, {}",
         kind.kind.name(),
-        exact(kind.locations),
+        locations(kind.locations),
         bytes(kind.bytes)
     );
     let mut columns = Columns::new(&[Left, Right, Left]);

@@ -56,7 +56,7 @@ pub use chains::{Chain, Link};
 pub use gap::Gap;
 pub use moment::{Moment, Occupant, Role, Step, UsageBytes};
 pub use text::explanation_text;
-pub(super) use text::space_name;
+pub(super) use text::{locations, space_name};
 
 /// How many of a kind are told unless the host says.
 pub const TOLD: usize = 10;

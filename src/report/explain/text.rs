@@ -9,7 +9,7 @@ use crate::report::columns::{Columns, Side, bytes, exact, printable, rough, sign
 use Side::{Left, Right};
 
 /// The names of a chain that stand in its line.
-const NAMES: usize = 8;
+const NAMES: usize = 5;
 
 /// Other spaces that have a line.
 const LINES: usize = 12;
@@ -61,6 +61,12 @@ pub fn explanation_text(explanation: &Explanation, whole: usize) -> String {
         }
     }
     out
+}
+
+/// So many locations.
+pub(in crate::report) fn locations(count: u64) -> String {
+    let noun = if count == 1 { "location" } else { "locations" };
+    format!("{} {noun}", exact(count))
 }
 
 /// How text calls a space.
@@ -177,7 +183,7 @@ fn write_moment(what: &str, moment: &Moment, out: &mut String) {
     for usage in &moment.usages {
         columns.row([
             usage.usage.to_string(),
-            format!("{} locations", exact(usage.locations)),
+            locations(usage.locations),
             exact(usage.bytes),
             rough(usage.bytes),
         ]);
