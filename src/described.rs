@@ -1,34 +1,21 @@
 //! What is every option called, what does it mean, and what holds if nobody says anything?
 //!
 //! The one list that tables for people are made from: the help of the command, the table of the README
-//! and that of the guide. An option has one name; the key in a plan's `options` and the field of the C
+//! and that of the guide. An option has one name; the key in a plan's `options` and the field of a C
 //! struct are that name, the flag is it with hyphens. Tests hold the list against all three, so that an
 //! option which is missing here, or is here and nowhere else, does not get far.
-
-/// Where an option can be said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// On the command line, in a plan's `options` object, in `dram_options`.
-    Everywhere,
-    /// In a plan's `options` object and in `dram_options`.
-    Library,
-    /// On the command line alone: what it adds is a call of its own in the library.
-    Command,
-    /// On the command line, and in `dram_control`.
-    Control,
-    /// In `dram_pipeline_options`.
-    Pipeline,
-    /// As a flag of `verify`, and in `dram_verify_options`.
-    Verify,
-}
 
 /// An option, for people.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// Its name.
     pub name: &'static str,
-    /// Where it can be said.
-    pub said: Said,
+    /// The subcommands that have it as a flag. What `plan` takes, `verify` takes too for a CSV.
+    pub commands: &'static [&'static str],
+    /// Whether it is a key of a plan's `options` object.
+    pub is_key: bool,
+    /// The C structs that have it as a field.
+    pub structs: &'static [&'static str],
     /// What holds without it.
     pub default: &'static str,
     /// What it means, in Markdown.
@@ -37,244 +24,277 @@ pub struct Described {
 
 impl Described {
     /// Its flag, for the options that have one.
-    pub fn flag(&self) -> Option<String> {
-        match self.said {
-            Said::Everywhere | Said::Command | Said::Control | Said::Verify => {
-                Some(format!("--{}", self.name.replace('_', "-")))
-            }
-            Said::Library | Said::Pipeline => None,
-        }
-    }
-
-    /// The C struct whose field it is, for the options that are one.
-    pub fn structure(&self) -> Option<&'static str> {
-        match self.said {
-            Said::Everywhere | Said::Library => Some("dram_options"),
-            Said::Control => Some("dram_control"),
-            Said::Pipeline => Some("dram_pipeline_options"),
-            Said::Verify => Some("dram_verify_options"),
-            Said::Command => None,
-        }
-    }
-
-    /// Whether it is a key of a plan's `options` object.
-    pub fn is_key(&self) -> bool {
-        matches!(self.said, Said::Everywhere | Said::Library)
+    pub fn flag(&self) -> String {
+        format!("--{}", self.name.replace('_', "-"))
     }
 }
 
-const fn option(
-    said: Said,
-    name: &'static str,
-    default: &'static str,
-    meaning: &'static str,
-) -> Described {
+/// On the command line, in a plan's `options` object, in `dram_options`.
+const fn everywhere(name: &'static str, default: &'static str, meaning: &'static str) -> Described {
+    let (commands, structs) = (&["plan"], &["dram_options"]);
     Described {
         name,
-        said,
+        commands,
+        is_key: true,
+        structs,
         default,
         meaning,
     }
 }
 
+/// In a plan's `options` object and in `dram_options`.
+const fn library(name: &'static str, default: &'static str, meaning: &'static str) -> Described {
+    let commands: &[&str] = &[];
+    Described {
+        commands,
+        ..everywhere(name, default, meaning)
+    }
+}
+
+/// In `dram_pipeline_options`.
+const fn pipeline(name: &'static str, default: &'static str, meaning: &'static str) -> Described {
+    Described {
+        is_key: false,
+        structs: &["dram_pipeline_options"],
+        ..library(name, default, meaning)
+    }
+}
+
+/// A flag of some subcommands, and perhaps a field of other structs than `dram_options`.
+const fn flag(
+    commands: &'static [&'static str],
+    structs: &'static [&'static str],
+    name: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Described {
+    Described {
+        commands,
+        structs,
+        ..pipeline(name, default, meaning)
+    }
+}
+
 /// Every option, in the order in which people are told of them.
 pub const DESCRIBED: &[Described] = &[
-    option(
-        Said::Everywhere,
+    everywhere(
         "strategy",
         "`fast`",
         "`reference`: one order by interference, first fit; `fast`: near-linear, never above it; `best`: \
          searches on, never above `fast`",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "capacity",
         "none",
         "bytes that one core may use; less is status 1",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "preset",
         "none",
         "a device, for its capacity: `inferentia`, `trn1`, `inf2` 16 GiB per core; `trn2` 24; `trn3` 36",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "budget_steps",
         "by strategy",
         "stop searching after so many steps: the same plan on every machine",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "budget_ms",
         "none",
         "stop searching after so many milliseconds",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "floor",
         "`hwm` (CSV: `holes`)",
         "start above everything pinned (`hwm`), or use the holes between pins while they are free (`holes`)",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "align",
         "4096 (packed, CSV: 1)",
         "alignment of locations that declare none",
     ),
-    option(
-        Said::Everywhere,
-        "packed",
-        "off",
-        "exact bytes instead of whole pages",
-    ),
-    option(
-        Said::Everywhere,
+    everywhere("packed", "off", "exact bytes instead of whole pages"),
+    everywhere(
         "reuse_io",
         "off",
         "inputs give up their bytes after their last use, outputs take them at their first write",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "strict",
         "off",
         "a read that may come before any write is an error, not a warning",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "cc_limit",
         "500",
         "MiB of the region for collectives; `-1`: what they need; `0`: no region",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "trim_cc",
         "off",
         "the others start where the collectives really end",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "runtime_page",
         "0 (off)",
         "MiB of the page in which the runtime hands out memory: a location that straddles one costs a copy \
          of its size, which is avoided first, the height second",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "geometry",
         "`split`",
         "each space has addresses of its own (`split`), or local and shared have one range per core \
          (`unified`): shared groups come first, free on the cores that they reach, the rest lies around them",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "shared_mib_per_core",
         "0 (off)",
         "MiB of each core's slab of the shared space",
     ),
-    option(
-        Said::Command,
+    flag(
+        &["plan"],
+        &[],
         "deps",
         "off",
         "also write the order that re-used bytes need when engines run in parallel (programs only)",
     ),
-    option(
-        Said::Control,
+    flag(
+        &["plan"],
+        &["dram_control"],
         "hint",
         "none",
         "an earlier plan of this program, or of one like it: what has not changed keeps its address, as far \
          as that costs nothing (a CSV has a column `hint`); `-` is stdin",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "keep",
         "0",
         "with a hint: bytes of peak that each MiB which keeps its address may cost, compared with a plan \
          without a hint. With 0 a hint saves time only where it reaches the bound; else the whole search runs \
          too",
     ),
-    option(
-        Said::Everywhere,
+    everywhere(
         "separate_functions",
         "off",
         "a device-wide barrier separates the entry functions, so their shared locations may share bytes",
     ),
-    option(
-        Said::Library,
+    library(
         "usage_mask",
         "`internal`, `collective`",
         "the usages that are given addresses; the others are pinned or stay the caller's",
     ),
-    option(
-        Said::Library,
+    library(
         "regions",
         "none",
         "windows of a space, each with a base, a size and the usages that it takes; nothing straddles two",
     ),
-    option(
-        Said::Verify,
+    flag(
+        &["verify"],
+        &["dram_verify_options"],
         "deep",
         "off",
         "also run the program by location and by address, compare every value, and ask what orders every \
          two accesses to common bytes",
     ),
-    option(
-        Said::Pipeline,
+    flag(
+        &["deps"],
+        &[],
+        "dot",
+        "off",
+        "write the dependences alone, as a graph in DOT for Graphviz; for small programs",
+    ),
+    flag(
+        &["convert"],
+        &[],
+        "to",
+        "by the ending of OUT, else that of FILE",
+        "the format to write",
+    ),
+    flag(
+        &["convert"],
+        &[],
+        "function",
+        "the only one",
+        "for CSV: the function whose buffers are written",
+    ),
+    flag(
+        &["convert"],
+        &[],
+        "core",
+        "the only one",
+        "for CSV: the core of that function",
+    ),
+    flag(
+        &["explain", "diff"],
+        &[],
+        "json",
+        "off",
+        "a JSON document for machines instead of text for people",
+    ),
+    flag(
+        &[],
+        &["dram_explain_options", "dram_diff_options"],
+        "format",
+        "text",
+        "text for people, or a JSON document for machines",
+    ),
+    flag(
+        &["explain", "diff"],
+        &["dram_explain_options", "dram_diff_options"],
+        "top",
+        "10",
+        "the entries of each list; what is left out is told as a total",
+    ),
+    flag(
+        &["explain", "diff"],
+        &["dram_explain_options", "dram_diff_options"],
+        "spaces",
+        "1",
+        "the spaces that the text tells in full, the highest first",
+    ),
+    pipeline(
         "cores",
         "0",
         "split the only module over so many cores first",
     ),
-    option(
-        Said::Pipeline,
+    pipeline(
         "post_link",
         "off",
         "the modules are linked: place again, keep nothing but the host's pins",
     ),
-    option(
-        Said::Pipeline,
+    pipeline(
         "disable_dram_allocation",
         "off",
         "without `coloring_allocator_dram` and what only makes sense after it",
     ),
-    option(
-        Said::Pipeline,
-        "dram_rotation",
-        "off",
-        "with `address_rotation_dram`",
-    ),
-    option(
-        Said::Pipeline,
+    pipeline("dram_rotation", "off", "with `address_rotation_dram`"),
+    pipeline(
         "disable_dram_rotation",
         "off",
         "without `address_rotation_dram`, whatever `dram_rotation` says",
     ),
-    option(
-        Said::Pipeline,
+    pipeline(
         "dram_rotation_size",
         "8",
         "GiB above the floor over which the rotation may spread locations, at most 8; `-1`: as far as was \
          used before",
     ),
-    option(
-        Said::Pipeline,
+    pipeline(
         "disable_hbm_usage_check",
         "off",
         "a core that needs too much is a note of `hbm_usage`, not an error",
     ),
-    option(
-        Said::Pipeline,
+    pipeline(
         "extra_bytes",
         "0",
         "bytes per core that only the host knows of, such as descriptors; they count as needed",
     ),
-    option(
-        Said::Pipeline,
+    pipeline(
         "verify_each",
         "off",
         "verify after every pass; a failure names the pass",
     ),
-    option(
-        Said::Pipeline,
+    pipeline(
         "verify_deep",
         "off",
         "after the last pass run the program on its plan",
@@ -293,6 +313,8 @@ pub fn described(name: &str) -> &'static Described {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::format::{read_program, write_plan};
     use crate::{Control, Options, plan};
@@ -355,7 +377,7 @@ mod tests {
         let object = object.and_then(|rest| rest.split('}').next());
         let object = object.expect("a plan has options, without objects in them by default");
         let mut keys = Vec::new();
-        for option in DESCRIBED.iter().filter(|option| option.is_key()) {
+        for option in DESCRIBED.iter().filter(|option| option.is_key) {
             let key = format!("\"{}\":", option.name);
             let value = object.split(&key).nth(1).map(|rest| {
                 let value = rest.trim_start();

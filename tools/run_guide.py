@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles and runs every code block of the guide: README.md, docs/*.md and the pages of the examples.
+"""Compiles and runs every code block of the guide: README.md and docs/*.md.
 
     tools/run_guide.py                      # everything, against an installed tree made for it
     tools/run_guide.py docs/integrate.md    # one page
@@ -64,8 +64,7 @@ class Block:
 
 def pages():
     """Every page of the guide."""
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    return found + [page for page in (ROOT / "python/README.md", ROOT / "examples/mlir/README.md") if page.exists()]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(text):

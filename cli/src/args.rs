@@ -66,7 +66,7 @@ pub struct DepsArgs {
     /// Its plan; - is stdin.
     pub plan: PathBuf,
     /// Write the dependences alone, as a graph in DOT for Graphviz; for small programs.
-    #[arg(long)]
+    #[arg(long, help = said("dot"))]
     pub dot: bool,
     /// Where the plan with its dependences goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
@@ -103,13 +103,13 @@ pub struct ConvertArgs {
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// The format to write; without it by the ending of OUT, or the format of FILE.
-    #[arg(long, value_name = "FORMAT", value_parser = words(&["json", "csv"]))]
+    #[arg(long, help = said("to"), value_name = "FORMAT", value_parser = words(&["json", "csv"]))]
     pub to: Option<String>,
     /// For CSV: the function whose buffers are written, if there are several.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help = said("function"), value_name = "NAME")]
     pub function: Option<String>,
     /// For CSV: the core of that function.
-    #[arg(long, value_name = "N")]
+    #[arg(long, help = said("core"), value_name = "N")]
     pub core: Option<u32>,
     /// How much is said.
     #[command(flatten)]
@@ -147,13 +147,13 @@ pub struct DiffArgs {
 #[derive(clap::Args)]
 pub struct ReportArgs {
     /// Write a JSON document for machines instead of text for people.
-    #[arg(long)]
+    #[arg(long, help = said("json"))]
     pub json: bool,
     /// The entries of each list; what is left out is told as a total.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, help = said("top"), value_name = "N", default_value_t = 10, hide_default_value = true)]
     pub top: usize,
     /// The spaces that the text tells in full, the highest first.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, help = said("spaces"), value_name = "N", default_value_t = 1, hide_default_value = true)]
     pub spaces: usize,
     /// Where the report goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
@@ -268,7 +268,7 @@ fn words(all: &'static [&'static str]) -> PossibleValuesParser {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use dramalloc::described::{DESCRIBED, Said};
+    use dramalloc::described::{DESCRIBED, Described};
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -318,26 +318,45 @@ mod tests {
         assert_eq!(plan.options.options(Floor::Holes), want);
     }
 
-    #[test]
-    fn the_flags_are_those_of_the_list_and_so_is_the_readme() {
-        let command = Args::command();
-        let plan = command.find_subcommand("plan").expect("there is a plan");
-        let mut options: Vec<String> = plan
+    /// The flags of a subcommand, but for those that say where to and how much.
+    fn flags(command: &clap::Command) -> Vec<String> {
+        let flags = command
             .get_arguments()
             .filter_map(|arg| arg.get_long().map(|long| format!("--{long}")))
-            .filter(|option| !["--output", "--quiet", "--verbose"].contains(&option.as_str()))
-            .collect();
-        let described = DESCRIBED.iter().filter(|o| o.said != Said::Verify);
-        let mut flags: Vec<String> = described.filter_map(|o| o.flag()).collect();
+            .filter(|flag| {
+                !["--output", "--quiet", "--verbose", "--help", "--version"]
+                    .contains(&flag.as_str())
+            });
+        let mut flags: Vec<String> = flags.collect();
         flags.sort();
+        flags
+    }
+
+    #[test]
+    fn the_flags_of_every_subcommand_are_those_of_the_list() {
+        for command in Args::command().get_subcommands() {
+            let name = command.get_name();
+            let of = |option: &&Described| {
+                option.commands.contains(&name)
+                    || name == "verify" && option.is_key && option.commands == ["plan"]
+            };
+            let mut listed: Vec<String> =
+                DESCRIBED.iter().filter(of).map(Described::flag).collect();
+            listed.sort();
+            assert_eq!(listed, flags(command), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_readme_lists_every_option_and_no_other() {
+        let command = Args::command();
+        let plan = command.find_subcommand("plan").expect("there is a plan");
         let mut listed: Vec<String> = include_str!("../../README.md")
             .lines()
             .filter_map(|line| line.strip_prefix("| `--")?.split_once('`'))
             .map(|(name, _)| format!("--{name}"))
             .collect();
-        options.sort();
         listed.sort();
-        assert_eq!(listed, options);
-        assert_eq!(flags, options);
+        assert_eq!(listed, flags(plan));
     }
 }

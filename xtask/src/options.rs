@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use dramalloc::described::{DESCRIBED, Described, Said};
+use dramalloc::described::{DESCRIBED, Described};
 
 const BEGIN: &str = "<!-- made by `cargo run -p xtask -- options`: begin -->\n";
 const END: &str = "<!-- made by `cargo run -p xtask -- options`: end -->\n";
@@ -51,13 +51,11 @@ fn with_table(text: &str, table: &str) -> Result<String, String> {
 /// What can be typed behind `plan`.
 fn of_plan() -> String {
     let mut table = "| option of `plan` | default | meaning |\n| --- | --- | --- |\n".to_owned();
-    for option in DESCRIBED.iter().filter(|o| o.said != Said::Verify) {
-        if let Some(flag) = option.flag() {
-            let Described {
-                default, meaning, ..
-            } = option;
-            table += &format!("| `{flag}` | {default} | {meaning} |\n");
-        }
+    for option in DESCRIBED.iter().filter(|o| o.commands.contains(&"plan")) {
+        let Described {
+            default, meaning, ..
+        } = option;
+        table += &format!("| `{}` | {default} | {meaning} |\n", option.flag());
     }
     table
 }
@@ -67,27 +65,30 @@ fn of_all() -> String {
     let mut table = "| option | command | JSON | C | default | meaning |\n".to_owned();
     table += "| --- | --- | --- | --- | --- | --- |\n";
     for option in DESCRIBED {
-        let subcommand = if option.said == Said::Verify {
-            "verify"
-        } else {
-            "plan"
-        };
-        let command = option.flag().map(|flag| format!("`{subcommand} {flag}`"));
-        let field = option.structure().map(|of| format!("`{of}`"));
+        let flag = option.flag();
+        let of_command = |command: &&str| format!("`{command} {flag}`");
+        let commands = listed(option.commands.iter().map(of_command));
+        let structs = listed(option.structs.iter().map(|name| format!("`{name}`")));
+        let key = if option.is_key { "yes" } else { "-" };
         let Described {
             name,
             default,
             meaning,
             ..
         } = option;
-        table += &format!(
-            "| `{name}` | {} | {} | {} | {default} | {meaning} |\n",
-            command.as_deref().unwrap_or("-"),
-            if option.is_key() { "yes" } else { "-" },
-            field.as_deref().unwrap_or("-"),
-        );
+        table +=
+            &format!("| `{name}` | {commands} | {key} | {structs} | {default} | {meaning} |\n");
     }
     table
+}
+
+/// The entries of a cell.
+fn listed(entries: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = entries.collect();
+    match all.is_empty() {
+        true => "-".to_owned(),
+        false => all.join(", "),
+    }
 }
 
 #[cfg(test)]
