@@ -20,7 +20,7 @@ mod convert;
 mod csv;
 mod difference;
 mod explanation;
-mod json;
+pub(crate) mod json;
 mod plan;
 mod program;
 #[cfg(test)]
