@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand};
+use dramalloc::ir::Space;
+use dramalloc::report::draw::Format;
 use dramalloc::{Floor, Geometry, Options, Preset, Strategy};
 
 /// The DRAM allocator of an accelerator compiler's back end.
@@ -33,6 +35,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Say what is different between two plans, and who is responsible.
     Diff(DiffArgs),
+    /// Draw a plan, or two beside each other.
+    Draw(DrawArgs),
 }
 
 /// `dramalloc plan`.
@@ -167,6 +171,37 @@ pub struct ReportArgs {
     /// Where the report goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+}
+
+/// `dramalloc draw`.
+#[derive(clap::Args)]
+pub struct DrawArgs {
+    /// The program (JSON) or raw problem (CSV); - is stdin.
+    pub program: PathBuf,
+    /// Its plan; - is stdin.
+    pub plan: PathBuf,
+    /// A second plan of the program, or another program and its plan, drawn beside the first.
+    #[arg(long, value_names = ["PROGRAM", "PLAN"], num_args = 1..=2)]
+    pub beside: Vec<PathBuf>,
+    /// Where the picture goes (.gz compresses); without it, or with -, to stdout.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// What to draw: a page for a browser, a picture for documents, a map for terminals; without it
+    /// by the ending of OUT (.html, .svg, .txt), and a map to stdout.
+    #[arg(long, value_name = "FORMAT", value_parser = named(Format::ALL, Format::name, Format::from_name))]
+    pub format: Option<Format>,
+    /// Pixels or columns across [default: 1280; a map: 80].
+    #[arg(long, value_name = "N")]
+    pub width: Option<u32>,
+    /// Pixels down, or rows of each lane [default: as lanes need; a map: 24].
+    #[arg(long, value_name = "N")]
+    pub height: Option<u32>,
+    /// Draw this core only.
+    #[arg(long, value_name = "N")]
+    pub core: Option<u32>,
+    /// Draw this space only.
+    #[arg(long, value_name = "SPACE", value_parser = named(Space::ALL, Space::name, Space::from_name))]
+    pub space: Option<Space>,
 }
 
 /// How much is said on stderr.

@@ -24,7 +24,7 @@ mod convert;
 mod csv;
 mod difference;
 mod explanation;
-mod json;
+pub(crate) mod json;
 mod memory_snapshot;
 mod plan;
 mod program;
