@@ -112,3 +112,54 @@ func.func @freed_together(%which: i1, %given: memref<8xf32>) {
   memref.dealloc %either : memref<8xf32> // expected-note {{here}}
   return
 }
+
+// -----
+
+// Where control goes is not known: nothing in the function is placed.
+// expected-remark @below {{@lost is left alone: where control goes is not known}}
+func.func @lost(%x: f32) {
+  %a = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
+  "some.branch"()[^one, ^two] : () -> () // expected-note {{here}}
+^one:
+  return
+^two:
+  return
+}
+
+// -----
+
+// Inside an operation that is not known, nothing is: not what it allocates, nor what it uses.
+func.func @around(%x: f32) {
+  // expected-remark @below {{it is used where it is not known when that runs}}
+  %a = memref.alloc() : memref<8xf32>
+  // expected-note @below {{here}}
+  "some.region"() ({
+    // expected-remark @below {{it is allocated where several may exist at once}}
+    %b = memref.alloc() : memref<8xf32>
+    // expected-note @below {{here}}
+    linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
+    linalg.fill ins(%x : f32) outs(%b : memref<8xf32>)
+    "some.yield"() : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// A region inside a parallel loop that hands a memref on is more than a step can say.
+func.func @inner_yield(%n: index, %which: i1, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{what this operation does with it is not known}}
+  %a = memref.alloc() : memref<8xf32>
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %b = scf.if %which -> (memref<8xf32>) {
+      scf.yield %a : memref<8xf32>
+    } else {
+      scf.yield %a : memref<8xf32> // expected-note {{here}}
+    }
+    memref.store %x, %b[%c0] : memref<8xf32>
+  }
+  return
+}

@@ -35,3 +35,21 @@ func.func @filled(%x: f32, %out: memref<256xf32>) {
   memref.copy %c, %out : memref<256xf32> to memref<256xf32>
   return
 }
+
+// No iteration may run: what one overwrites is wanted all the same.
+// REMARK: remark: @perhaps: 2 buffers of 2048 bytes in an arena of 2048, no arena is below 2048; 0 stay
+// CHECK-LABEL: func.func @perhaps
+func.func @perhaps(%n: index, %x: f32, %out: memref<256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<256xf32>)
+  %b = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%x : f32) outs(%b : memref<256xf32>)
+  memref.copy %b, %out : memref<256xf32> to memref<256xf32>
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    linalg.fill ins(%x : f32) outs(%a : memref<256xf32>)
+  }
+  memref.copy %a, %out : memref<256xf32> to memref<256xf32>
+  return
+}

@@ -167,7 +167,7 @@ class Writer:
     def statement(self, depth):
         self.budget -= 1
         simple = [self.new, self.new, self.write, self.write, self.print, self.print, self.view,
-                  self.partial, self.choose, self.free]
+                  self.partial, self.part, self.choose, self.free, self.forget]
         nested = [self.loop, self.conditional, self.carried, self.yielding, self.while_loop]
         if depth < 3 and self.budget > 0 and self.rng.random() < 0.35:
             self.rng.choice(nested)(depth + 1)
@@ -245,6 +245,34 @@ class Writer:
             self.emit(f"memref.dealloc {array.name} : {array.type}")
             for scope in self.scopes:
                 scope[:] = [a for a in scope if not a.roots & array.roots]
+
+    def forget(self):
+        """No longer reads an array, and does not free it."""
+        if self.scopes[-1]:
+            self.scopes[-1].remove(self.rng.choice(self.scopes[-1]))
+
+    def part(self):
+        """Overwrites a part of an array, just after others have come and gone."""
+        array = self.pick(lambda a: not a.layout and a.size >= 6)
+        if array:
+            self.short_lived(array.size)
+            size = self.rng.choice([s for s in SIZES if s < array.size])
+            offset, name = self.rng.randint(0, array.size - size), self.fresh("part")
+            part = Array(name, size, array.roots, f", strided<[1], offset: {offset}>")
+            self.emit(f"{name} = memref.subview {array.name}[{offset}] [{size}] [1] : {array.type} to {part.type}")
+            self.fill(part)
+
+    def short_lived(self, size):
+        """A buffer that is dead as soon as it is printed, perhaps in a branch."""
+        branch = self.rng.random() < 0.5
+        if branch:
+            self.emit(f"scf.if {self.condition()} {{")
+            self.indent += 1
+        self.scopes.append([])
+        self.print_array(self.alloc(size))
+        self.scopes.pop()
+        if branch:
+            self.close()
 
     def loop(self, depth):
         self.open_loop(self.rng.randint(0, 4))
@@ -397,7 +425,8 @@ class Writer:
             else:
                 self.statement(0)
         for array in self.visible():
-            self.print_array(array)
+            if self.rng.random() < 0.5:
+                self.print_array(array)
         self.free_some(self.scopes[0])
         self.emit("return")
         self.lines.append("}")
