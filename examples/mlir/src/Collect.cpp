@@ -7,7 +7,6 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -94,9 +93,13 @@ std::string measure(memref::AllocOp alloc, uint64_t alignment, Buffer &buffer) {
       return "its size has more than 64 bits";
   if (bytes == 0)
     return "it has no bytes";
+  // 0 says nothing.
+  uint64_t declared = std::max<uint64_t>(1, alloc.getAlignment().value_or(1));
+  if (!isPossibleAlignment(declared))
+    return "its alignment is not a power of two up to 2^30";
   buffer.bytes = bytes;
   buffer.elementBytes = *element;
-  buffer.alignment = std::max({alignment, *element, alloc.getAlignment().value_or(1)});
+  buffer.alignment = std::max({alignment, *element, declared});
   return {};
 }
 

@@ -14,11 +14,17 @@
 #include "FlatFunction.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <map>
 #include <string>
 
 namespace dramalloc_mlir {
+
+/// What a memref can say about itself in all its attributes.
+inline bool isPossibleAlignment(uint64_t alignment) {
+  return llvm::isPowerOf2_64(alignment) && alignment <= (uint64_t(1) << 30);
+}
 
 /// A memref.alloc whose bytes are ours to place.
 struct Buffer {

@@ -14,7 +14,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -75,8 +74,7 @@ private:
 };
 
 bool DramallocPass::argumentsAreUsable() {
-  // memref.alloc keeps an alignment in 64 signed bits, memref.assume_alignment in 32.
-  if (llvm::isPowerOf2_64(alignment) && alignment <= (uint64_t(1) << 30))
+  if (isPossibleAlignment(alignment))
     return true;
   emitError(getOperation().getLoc()) << "dramalloc: alignment " << alignment.getValue()
                              << " is not a power of two up to 2^30";

@@ -5,6 +5,7 @@
 // REMARK: remark: @local: 2 buffers of 2048 bytes in an arena of 1024, no arena is below 1024; 0 stay
 // REMARK: remark: @around: 2 buffers of 2048 bytes in an arena of 2048, no arena is below 2048; 0 stay
 // REMARK: remark: @hole: 2 buffers of 2048 bytes in an arena of 1024, no arena is below 1024; 0 stay
+// REMARK: remark: @accumulated: 2 buffers of 2048 bytes in an arena of 2048, no arena is below 2048; 0 stay
 // REMARK: remark: %alloc stays as it is: what frees it may also free something that stays
 // REMARK: remark: %alloc_0 stays as it is: one of an earlier iteration may be in use when the next is allocated
 // REMARK: remark: @swapped: 2 buffers of 2048 bytes in an arena of 2048, no arena is below 2048; 0 stay
@@ -64,6 +65,27 @@ func.func @hole(%n: index, %x: f32, %out: memref<256xf32>) {
     memref.copy %a, %out : memref<256xf32> to memref<256xf32>
     linalg.fill ins(%x : f32) outs(%b : memref<256xf32>)
     memref.copy %b, %out : memref<256xf32> to memref<256xf32>
+  }
+  return
+}
+
+// All accesses are in the loop, but each iteration reads what the one before has written.
+// CHECK-LABEL: func.func @accumulated
+func.func @accumulated(%n: index, %x: f32, %out: memref<256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<256xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %first = arith.cmpi eq, %i, %c0 : index
+    scf.if %first {
+      linalg.fill ins(%x : f32) outs(%a : memref<256xf32>)
+    }
+    memref.store %x, %a[%i] : memref<256xf32>
+    memref.copy %a, %out : memref<256xf32> to memref<256xf32>
+    %b = memref.alloc() : memref<256xf32>
+    linalg.fill ins(%x : f32) outs(%b : memref<256xf32>)
+    memref.copy %b, %out : memref<256xf32> to memref<256xf32>
+    memref.dealloc %b : memref<256xf32>
   }
   return
 }

@@ -26,5 +26,9 @@ func.func @kinds() {
   %e = memref.alloc() : memref<0xf32>
   // expected-remark @below {{its size has more than 64 bits}}
   %f = memref.alloc() : memref<4294967296x4294967296xf32>
+  // expected-remark @below {{its alignment is not a power of two up to 2^30}}
+  %g = memref.alloc() {alignment = 24 : i64} : memref<8xf32>
+  // expected-remark @below {{its alignment is not a power of two up to 2^30}}
+  %h = memref.alloc() {alignment = 4294967296 : i64} : memref<8xf32>
   return
 }

@@ -168,7 +168,8 @@ class Writer:
         self.budget -= 1
         simple = [self.new, self.new, self.write, self.write, self.print, self.print, self.view,
                   self.partial, self.part, self.choose, self.free, self.forget]
-        nested = [self.loop, self.conditional, self.carried, self.yielding, self.while_loop]
+        nested = [self.loop, self.conditional, self.carried, self.yielding, self.while_loop,
+                  self.accumulate]
         if depth < 3 and self.budget > 0 and self.rng.random() < 0.35:
             self.rng.choice(nested)(depth + 1)
         else:
@@ -277,6 +278,26 @@ class Writer:
     def loop(self, depth):
         self.open_loop(self.rng.randint(0, 4))
         self.free_some(self.body(depth))
+        self.close()
+
+    def accumulate(self, depth):
+        """Every access is in a loop, and each turn wants what the one before has left."""
+        array = self.allocated(self.rng.choice(SIZES))
+        i = self.open_loop(self.rng.randint(1, 4))
+        zero, first = self.constant(0), self.fresh("cond")
+        self.emit(f"{first} = arith.cmpi eq, {i}, {zero} : index")
+        self.emit(f"scf.if {first} {{")
+        self.indent += 1
+        self.fill(array)
+        self.close()
+        self.scopes.append([array])
+        self.partial()
+        self.print_array(array)
+        self.scopes.append([])
+        self.statement(depth)
+        self.short_lived(array.size)
+        self.scopes.pop()
+        self.scopes.pop()
         self.close()
 
     def conditional(self, depth):
