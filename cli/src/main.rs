@@ -6,6 +6,7 @@
 //! ```text
 //! args      what was typed, and the library's options
 //! input     a path, stdin, gzip: bytes
+//! pair      a program with its plan
 //! plan, verify, deps, convert: one file per subcommand
 //! output    bytes to stdout, or to a file that is there whole or not at all
 //! progress  a bar, if someone is watching
@@ -19,6 +20,7 @@ mod dot;
 mod failure;
 mod input;
 mod output;
+mod pair;
 mod plan;
 mod progress;
 mod verify;
