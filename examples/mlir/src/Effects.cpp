@@ -43,8 +43,8 @@ static bool carriesNoAddress(Type type) {
   return type.isIntOrIndexOrFloat();
 }
 
-// Whether both are memrefs with the same number of elements, known or not, once the program is
-// right: memref.copy demands equal shapes, linalg that they fit the loops.
+// Whether the operation, which writes to the operand, writes every element of it, provided that the
+// program is right: memref.copy demands equal shapes, linalg that all shapes fit the loops.
 static bool overwritesAll(OpOperand &operand) {
   Operation *op = operand.getOwner();
   auto type = dyn_cast<MemRefType>(operand.get().getType());
@@ -53,7 +53,7 @@ static bool overwritesAll(OpOperand &operand) {
   // One element is all of it.
   if (isa<memref::StoreOp, affine::AffineStoreOp>(op))
     return type.hasStaticShape() && type.getNumElements() == 1;
-  if (auto copy = dyn_cast<memref::CopyOp>(op))
+  if (isa<memref::CopyOp>(op))
     return true;
   // Every loop walks one dimension of the output, and all of it; a loop that the output does not
   // see might run no times at all.
