@@ -7,7 +7,7 @@
 //! args      what was typed, and the library's options
 //! input     a path, stdin, gzip: bytes
 //! pair      a program with its plan
-//! plan, verify, deps, convert: one file per subcommand
+//! plan, verify, deps, convert, explain, diff: one file per subcommand
 //! output    bytes to stdout, or to a file that is there whole or not at all
 //! progress  a bar, if someone is watching
 //! failure   what went wrong: a line on stderr, an exit status
@@ -16,7 +16,9 @@
 mod args;
 mod convert;
 mod deps;
+mod diff;
 mod dot;
+mod explain;
 mod failure;
 mod input;
 mod output;
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Deps(args) => deps::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Diff(args) => diff::run(args),
     })
     .unwrap_or_else(|_| {
         let sentence = "this is a mistake in dramalloc, please report it with the input file";
