@@ -151,6 +151,10 @@ pub struct DiffArgs {
     /// A program and two plans of it, or two programs with a plan each; - is stdin.
     #[arg(num_args = 3..=4, required = true, value_name = "FILES")]
     pub files: Vec<PathBuf>,
+    /// Also draw the two plans beside each other: .html is a page for a browser, .svg a picture,
+    /// .txt a map.
+    #[arg(long, value_name = "FILE")]
+    pub draw: Option<PathBuf>,
     /// How it is told.
     #[command(flatten)]
     pub report: ReportArgs,
