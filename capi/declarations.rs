@@ -70,21 +70,25 @@ fn is_integer(macro_: &str) -> bool {
 }
 
 /// Writes the declarations of `header` to `header.h` in the target folder above `out`, if they are
-/// not there yet.
+/// not there yet. Whoever builds no Python package needs no such file, so nothing here fails a build.
 pub(crate) fn write(header: &Path, out: &Path) {
-    // Cargo marks the folder; a build for another target lies one deeper than one for the host.
-    let is_target = |folder: &&Path| folder.join("CACHEDIR.TAG").exists();
-    let target = out.ancestors().find(is_target);
-    let target = target.expect("cargo builds below its target folder");
     let text = std::fs::read_to_string(header)
         .unwrap_or_else(|error| panic!("{}: {error}", header.display()));
-    let path = target.join("header.h");
     println!("cargo::rerun-if-changed={}", header.display());
+    // Of `target/release/build/...`, or of `target/TRIPLE/release/build/...`.
+    let build = out.ancestors().find(|folder| folder.ends_with("build"));
+    let Some(mut target) = build.and_then(|build| build.parent()?.parent()) else {
+        println!("cargo::warning={} is below no target folder", out.display());
+        return;
+    };
+    if std::env::var_os("TARGET").is_some_and(|triple| target.ends_with(triple)) {
+        target = target.parent().unwrap_or(target);
+    }
+    let path = target.join("header.h");
     println!("cargo::rerun-if-changed={}", path.display());
     let declarations = of_header(&text);
-    if std::fs::read_to_string(&path).is_ok_and(|there| there == declarations) {
-        return;
+    let is_there = std::fs::read_to_string(&path).is_ok_and(|there| there == declarations);
+    if !is_there && let Err(error) = std::fs::write(&path, declarations) {
+        println!("cargo::warning={}: {error}", path.display());
     }
-    std::fs::write(&path, declarations)
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }

@@ -33,6 +33,7 @@ from .errors import (
     Status,
     Unimplemented,
 )
+from .function import Bytes, Function, Kind, MemLoc, MemLocInfo, Memory
 from .interval_tree import IntervalTree
 from .options import (
     Cancel,
@@ -59,20 +60,7 @@ from .plan import (
     Straddler,
 )
 from .problem import Solution, solve
-from .program import (
-    Bytes,
-    Function,
-    HbmUsage,
-    Kind,
-    LogLevel,
-    Memory,
-    MemLoc,
-    MemLocInfo,
-    Module,
-    Pressure,
-    Program,
-    Verdict,
-)
+from .program import HbmUsage, LogLevel, Module, Pressure, Program, Verdict
 from .report import Report, Violation
 
 __version__ = version()

@@ -72,6 +72,18 @@ class Given:
         made.data, made.len = self.keep(ffi.new("char[]", encoded)), len(encoded)
         return made[0]
 
+    def texts(self, values: typing.Sequence[str]) -> Any:
+        """An array of `dram_str`; null if there are none."""
+        if not values:
+            return ffi.NULL
+        encoded = [value.encode() for value in values]
+        first = self.keep(ffi.new("char[]", b"".join(encoded)))
+        made, at = self.keep(ffi.new("dram_str[]", len(encoded))), 0
+        for i, one in enumerate(encoded):
+            made[i] = (first + at, len(one))
+            at += len(one)
+        return made
+
     def array(self, ctype: str, values: typing.Sequence[Any]) -> Any:
         """A pointer to the first of some values; null if there are none."""
         return self.keep(ffi.new(f"{ctype}[]", values)) if values else ffi.NULL

@@ -18,7 +18,7 @@ from .errors import FailedPrecondition, NotFound
 from .options import SharedCallback, Space, Strategy, Watched
 
 if TYPE_CHECKING:
-    from .program import Function, MemLoc, Program
+    from .function import Function, MemLoc
 
 
 class PlanStatus(enum.IntEnum):

@@ -93,7 +93,7 @@ def solve(
     if labels is not None:
         if len(labels) != count:
             raise ValueError(f"labels has {len(labels)} entries, not {count}")
-        problem.labels = given.array("dram_str", [given.text(label) for label in labels])
+        problem.labels = given.texts(labels)
     regions = options.pop("regions", ())
     problem.regions, problem.region_count = regions_array(given, regions)
     offsets = _zeros(count)

@@ -10,7 +10,7 @@ import pytest
 from conftest import repository_file
 
 import dramalloc
-from dramalloc import _native, errors, options, plan, problem, program, report
+from dramalloc import _native, errors, function, options, plan, problem, program, report
 from dramalloc._native import ffi, lib
 
 HEADER = "include/dramalloc.h"
@@ -26,8 +26,8 @@ ENUMS: dict[str, type[enum.IntEnum]] = {
     "dram_plan_status": plan.PlanStatus,
     "dram_skipped": plan.Skipped,
     "dram_dependence_kind": plan.DependenceKind,
-    "dram_kind": program.Kind,
-    "dram_memory": program.Memory,
+    "dram_kind": function.Kind,
+    "dram_memory": function.Memory,
     "dram_verdict": program.Verdict,
     "dram_log_level": program.LogLevel,
 }
@@ -46,7 +46,7 @@ RECORDS = {
     "dram_problem_result": (problem.Solution, set()),
     "dram_hbm_usage": (program.HbmUsage, set()),
     "dram_pressure": (program.Pressure, set()),
-    "dram_memloc_info": (program.MemLocInfo, {"flags"}),
+    "dram_memloc_info": (function.MemLocInfo, {"flags"}),
     "dram_violation": (report.Violation, {"location_count"}),
 }
 

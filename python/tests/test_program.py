@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import pathlib
+from typing import Any
 
 import pytest
 from conftest import TwoLayers, repository_file
@@ -120,6 +121,48 @@ def test_every_field_of_a_location_arrives() -> None:
     assert modules[1]["functions"][0]["memlocs"][0]["remote"] == {"core": 0, "name": "shared"}
     info = owner.memloc("state").info
     assert (info.partition, info.bank, info.memory) == (3, 2, dramalloc.Memory.SBUF)
+
+
+def test_many_at_once_are_the_same_as_one_by_one(layers: TwoLayers) -> None:
+    program = dramalloc.Program("two layers")
+    main = program.add_module("core0", 0).add_function("main")
+    main.add_memloc("w", 1 << 20, usage="weight", pin=0)
+    x, y, z = main.add_memlocs([65536] * 3, names=["x", "y", "z"])
+    assert (x, y, z) == tuple(main.memlocs[1:])
+    first = main.add_instructions(
+        use_starts=[0, 0, 2, 4, 5],
+        uses=[x.id, 0, y.id, 0, z.id],
+        def_starts=[0, 1, 2, 3, 3],
+        defs=[x.id, y.id, z.id],
+        op_table=["load", "matmul", "store"],
+        ops=[0, 1, 1, 2],
+        engines=[0, 0, 1, 0],
+    )
+    assert first == 0
+    assert program.to_json() == layers.program.to_json()
+    second = main.add_instructions(
+        [0, 1], [x.id], [0, 1], [y.id], use_offsets=[8], use_bytes=[4], def_bytes=[4],
+        kinds=[dramalloc.Kind.DMA_COPY], in_place_starts=[0, 1], in_place=[(x.id, y.id)],
+    )  # fmt: skip
+    assert second == 4
+    last = program.to_dict()["modules"][0]["functions"][0]["instructions"][4]
+    assert last["uses"] == [{"loc": "x", "offset": 8, "bytes": 4}]
+    assert (last["kind"], last["in_place"]) == ("dma_copy", [["x", "y"]])
+    mistakes: list[dict[str, Any]] = [
+        {"uses": []},
+        {"def_starts": [0]},
+        {"defs": [y.id, z.id]},
+        {"in_place": [(0, 0)], "in_place_starts": [0, 0]},
+    ]
+    for wrong in mistakes:
+        columns: Any = {"use_starts": [0, 1], "uses": [x.id], "def_starts": [0, 1], "defs": [y.id]}
+        with pytest.raises(ValueError):
+            main.add_instructions(**(columns | wrong))
+    with pytest.raises(dramalloc.OutOfRange):
+        main.add_instructions([0, 1], [99], [0, 0], [])
+    with pytest.raises(ValueError, match="names has 1 entries, not 2"):
+        main.add_memlocs([1, 2], names=["one"])
+    assert (len(main), main.instruction_count) == (4, 5)
 
 
 def test_the_verifier_says_what_is_wrong(layers: TwoLayers) -> None:
