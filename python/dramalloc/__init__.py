@@ -47,6 +47,7 @@ from .options import (
     Strategy,
     Usage,
 )
+from .pipeline import Pass, Pipeline, PipelineOptions, Run
 from .plan import (
     Dependence,
     DependenceKind,
@@ -95,6 +96,9 @@ __all__ = [
     "NoRoom",
     "NotFound",
     "OutOfRange",
+    "Pass",
+    "Pipeline",
+    "PipelineOptions",
     "Place",
     "Plan",
     "PlanOptions",
@@ -107,6 +111,7 @@ __all__ = [
     "Region",
     "Report",
     "ResourceExhausted",
+    "Run",
     "Skipped",
     "Solution",
     "Space",

@@ -10,7 +10,7 @@ import pytest
 from conftest import repository_file
 
 import dramalloc
-from dramalloc import _native, errors, function, options, plan, problem, program, report
+from dramalloc import _native, errors, function, options, pipeline, plan, problem, program, report
 from dramalloc._native import ffi, lib
 
 HEADER = "include/dramalloc.h"
@@ -47,6 +47,9 @@ RECORDS = {
     "dram_hbm_usage": (program.HbmUsage, set()),
     "dram_pressure": (program.Pressure, set()),
     "dram_memloc_info": (function.MemLocInfo, {"flags"}),
+    "dram_run_info": (pipeline.Run, {"pass_count"}),
+    "dram_pass_info": (pipeline.Pass, {"note_count"}),
+    "dram_sync_info": (pipeline.Sync, set()),
     "dram_violation": (report.Violation, {"location_count"}),
 }
 
@@ -102,6 +105,12 @@ def test_every_option_of_the_struct_can_be_given() -> None:
     fields = {name for name, _ in ffi.typeof("dram_options").fields} - {"struct_size"}
     said_otherwise = {"usage_mask", "region_count"}
     assert fields - said_otherwise == set(dramalloc.PlanOptions.__annotations__) - {"usages"}
+
+
+def test_every_switch_of_a_pipeline_can_be_given() -> None:
+    fields = {name for name, _ in ffi.typeof("dram_pipeline_options").fields} - {"struct_size"}
+    fields = {name for name in fields if not name.startswith("reserved")}
+    assert fields == set(dramalloc.PipelineOptions.__annotations__)
 
 
 def test_a_struct_of_the_package_is_as_large_as_the_library_says() -> None:

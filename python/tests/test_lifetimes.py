@@ -15,9 +15,9 @@ import pytest
 from conftest import TwoLayers
 
 import dramalloc
-from dramalloc import _library
+from dramalloc import _library, errors
 from dramalloc._call import call
-from dramalloc._native import ffi
+from dramalloc._native import ffi, lib, sized
 
 
 def test_what_is_closed_is_refused_by_every_call(layers: TwoLayers) -> None:
@@ -105,6 +105,15 @@ def test_an_error_has_its_place() -> None:
     assert caught.value.no_room is None
 
 
+def test_an_error_of_the_library_is_freed() -> None:
+    error = ffi.new("dram_error **")
+    status = lib.dram_program_module_count(ffi.NULL, ffi.NULL, error)
+    assert lib.dram_error_code(error[0]) == status
+    assert isinstance(errors.take(status, error[0]), dramalloc.InvalidArgument)
+    assert "error" in ffi.string(lib.dram_error_message(error[0])).decode()
+    assert lib.dram_error_get(error[0], sized("dram_error_info")) != dramalloc.Status.OK
+
+
 def test_no_room_names_the_holders(layers: TwoLayers) -> None:
     capacity = (1 << 20) + 65536
     with pytest.raises(dramalloc.ResourceExhausted) as caught:
@@ -152,14 +161,21 @@ def test_what_a_callback_raises_stops_the_run_and_arrives(layers: TwoLayers) -> 
         raise Stop("enough")
 
     with pytest.raises(Stop, match="enough"):
-        dramalloc.solve(**big_problem(), strategy="best", progress=raises)
+        # Nothing but the callback ends it.
+        dramalloc.solve(
+            **big_problem(), strategy="best", budget_steps=2**64 - 1, progress=raises
+        )
     assert calls == 1
+    calls = 0
 
     def shared(core: int, function: str, memloc: int, cookie: int) -> bool:
+        nonlocal calls
+        calls += 1
         raise Stop("shared")
 
     with pytest.raises(Stop, match="shared"):
         layers.program.plan(shared=shared)
+    assert calls == 1  # Not for each location.
     with pytest.raises(Stop, match="enough"):
         layers.program.plan(strategy="best", progress=raises)
     # Nothing is left behind.

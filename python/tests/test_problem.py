@@ -40,6 +40,7 @@ def shares_bytes(solution: dramalloc.Solution, rows: list[tuple[int, int, int]])
         lambda x: numpy.array(x),
         lambda x: numpy.array(x, dtype=numpy.uint8),
         lambda x: numpy.array(x, dtype=">i8"),
+        lambda x: numpy.array(x, dtype=">u8"),
         lambda x: numpy.array(x, dtype=numpy.uint64),
         lambda x: numpy.repeat(numpy.array(x), 2)[::2],
     ],
@@ -82,6 +83,12 @@ def test_columns_of_one_array_that_are_no_pairs_are_not_taken_for_them() -> None
     three = numpy.array([LOWER, UPPER, SIZE], dtype=numpy.int64).T.copy()
     two = numpy.array([LOWER, UPPER], dtype=numpy.int64)
     doubled = numpy.array([LOWER * 2, UPPER * 2], dtype=numpy.int64).T.copy()
+    overlapping = numpy.ndarray(4, dtype=numpy.int64, buffer=two.T.copy(), strides=(8,))
+    for first, second in ((lives[:, 0], lives[:, 0]), (overlapping, overlapping[1:])):
+        given, count = Given(), len(second)
+        pointer, _ = _columns.pairs(given, first[:count], second)
+        found = [(pointer[i].lower, pointer[i].upper) for i in range(count)]
+        assert found == list(zip(first.tolist(), second.tolist()))
     for lower, upper in (
         (lives[:, 1], lives[:, 0]),
         (three[:, 0], three[:, 1]),

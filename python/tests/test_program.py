@@ -185,6 +185,24 @@ def test_only_deep_verification_misses_an_order_that_a_plan_lacks(layers: TwoLay
     assert layers.program.verify(plan, deep=True) != []
 
 
+def test_races_of_the_program_are_notes_not_violations() -> None:
+    program = dramalloc.Program()
+    for core in range(2):
+        main = program.add_module(f"core{core}", core).add_function("main")
+        for name in "st":
+            remote = None if core == 0 else (0, name)
+            shared = main.add_memloc(name, 64, space="shared", remote=remote)
+            main.add_instruction("write", defs=[shared])
+            main.add_instruction("read", [shared])
+    plan = program.plan()
+    assert plan.digest
+    races = program.races(plan)
+    assert [(race.kind, race.locations) for race in races] == [("race", ("s",)), ("race", ("t",))]
+    report = program.verify(plan, deep=True)
+    assert report == []
+    assert [note.partition(":")[0] for note in report.notes] == ["race", "race"]
+
+
 def test_budgets_add_up(layers: TwoLayers) -> None:
     plan = layers.program.plan(preset="trn1")
     usage = layers.program.hbm_usage(plan, extra=100)
