@@ -263,6 +263,20 @@ AT(dram_violation, function, 40);
 AT(dram_violation, core, 56);
 AT(dram_violation, location_count, 60);
 
+_Static_assert(sizeof(dram_explain_options) == 24, "dram_explain_options");
+AT(dram_explain_options, struct_size, 0);
+AT(dram_explain_options, format, 8);
+AT(dram_explain_options, top, 12);
+AT(dram_explain_options, spaces, 16);
+AT(dram_explain_options, reserved, 20);
+
+_Static_assert(sizeof(dram_diff_options) == 24, "dram_diff_options");
+AT(dram_diff_options, struct_size, 0);
+AT(dram_diff_options, format, 8);
+AT(dram_diff_options, top, 12);
+AT(dram_diff_options, spaces, 16);
+AT(dram_diff_options, reserved, 20);
+
 _Static_assert(sizeof(dram_interval) == 16, "dram_interval");
 AT(dram_interval, lower, 0);
 AT(dram_interval, upper, 8);
@@ -483,6 +497,9 @@ IS(DRAM_DEPENDENCE_KIND_FLOW, 0);
 IS(DRAM_DEPENDENCE_KIND_OUTPUT, 1);
 IS(DRAM_DEPENDENCE_KIND_ANTI, 2);
 
+IS(DRAM_REPORT_FORMAT_TEXT, 0);
+IS(DRAM_REPORT_FORMAT_JSON, 1);
+
 IS(DRAM_VERDICT_FITS, 0);
 IS(DRAM_VERDICT_SLIGHTLY, 1);
 IS(DRAM_VERDICT_OVER, 2);
@@ -507,5 +524,5 @@ int dram_layout_test(const dram_api *api);
 int dram_layout_test(const dram_api *api) {
   return api->program_plan == dram_program_plan && api->version == dram_version &&
          api->pipeline_run == dram_pipeline_run && DRAM_API_HAS(api, plan_straddler) &&
-         DRAM_API_HAS(api, run_free);
+         DRAM_API_HAS(api, run_free) && DRAM_API_HAS(api, plan_diff);
 }

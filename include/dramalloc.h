@@ -498,6 +498,31 @@ typedef uint32_t dram_preset;
 #endif // __cplusplus
 
 /**
+ * How a report is written.
+ */
+enum dram_report_format
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Text for people.
+   */
+  DRAM_REPORT_FORMAT_TEXT = 0,
+  /**
+   * A JSON document for machines.
+   */
+  DRAM_REPORT_FORMAT_JSON = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum dram_report_format dram_report_format;
+#else
+typedef uint32_t dram_report_format;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Why a memory location has no address.
  */
 enum dram_skipped
@@ -2332,6 +2357,59 @@ typedef struct dram_problem_result {
 } dram_problem_result;
 
 /**
+ * How a plan is explained. Zero is text with 10 entries in each list, the highest space in full.
+ */
+typedef struct dram_explain_options {
+  /**
+   * `sizeof(dram_explain_options)`.
+   */
+  size_t struct_size;
+  /**
+   * One of `dram_report_format`.
+   */
+  uint32_t format;
+  /**
+   * The entries of each list; what is left out is told as a total. 0: 10.
+   */
+  uint32_t top;
+  /**
+   * The spaces that text tells in full, the highest first. 0: one.
+   */
+  uint32_t spaces;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+} dram_explain_options;
+
+/**
+ * How two plans are compared. Zero is text with 10 entries in each list, the causes of the space
+ * whose peak changed most.
+ */
+typedef struct dram_diff_options {
+  /**
+   * `sizeof(dram_diff_options)`.
+   */
+  size_t struct_size;
+  /**
+   * One of `dram_report_format`.
+   */
+  uint32_t format;
+  /**
+   * The entries of each list; what is left out is told as a total. 0: 10.
+   */
+  uint32_t top;
+  /**
+   * The spaces whose causes text tells. 0: one.
+   */
+  uint32_t spaces;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+} dram_diff_options;
+
+/**
  * Every function of the ABI, for hosts that load the library at run time. Functions are only
  * ever appended: one is there if `struct_size` reaches past its field.
  */
@@ -3016,6 +3094,26 @@ typedef struct dram_api {
   dram_status (*error_conflict)(const struct dram_error *error,
                                 uint32_t position,
                                 struct dram_holder *holder_out);
+  /**
+   * `dram_plan_explain`.
+   */
+  dram_status (*plan_explain)(const struct dram_program *program,
+                              const struct dram_plan *plan,
+                              const struct dram_explain_options *options,
+                              dram_write_fn write,
+                              void *user,
+                              struct dram_error **error);
+  /**
+   * `dram_plan_diff`.
+   */
+  dram_status (*plan_diff)(const struct dram_program *program_a,
+                           const struct dram_plan *plan_a,
+                           const struct dram_program *program_b,
+                           const struct dram_plan *plan_b,
+                           const struct dram_diff_options *options,
+                           dram_write_fn write,
+                           void *user,
+                           struct dram_error **error);
 } dram_api;
 
 #ifdef __cplusplus
@@ -4067,6 +4165,39 @@ dram_status dram_interval_tree_overlaps_with_interval(const struct dram_interval
  * Frees a tree; null is fine.
  */
 dram_status dram_interval_tree_free(struct dram_interval_tree *tree);
+
+/**
+ * Explains a plan: the peak of each space and what lies under it, the lower bound, what lies
+ * between the two, what would lower it, who follows whom in the same bytes, what pages of the
+ * runtime cost. `DRAM_STATUS_FAILED_PRECONDITION` if the plan is not of the program as it is, or
+ * ends below what is live at one instruction; other than that it is not verified.
+ *
+ * `options`: may be null. `write`: called with pieces of UTF-8 text until it returns something
+ * other than 0, which makes the status `DRAM_STATUS_CANCELLED`.
+ */
+dram_status dram_plan_explain(const struct dram_program *program,
+                              const struct dram_plan *plan,
+                              const struct dram_explain_options *options,
+                              dram_write_fn write,
+                              void *user,
+                              struct dram_error **error);
+
+/**
+ * Compares two plans, of one program or of two: what moved, grew, shrank, is new or gone, lives
+ * at other instructions or in another space, and who is responsible for the change of each peak.
+ * Locations are the same if core, function and name are. Statuses as for `dram_plan_explain`.
+ *
+ * `options`: may be null. `write`: called with pieces of UTF-8 text until it returns something
+ * other than 0, which makes the status `DRAM_STATUS_CANCELLED`.
+ */
+dram_status dram_plan_diff(const struct dram_program *program_a,
+                           const struct dram_plan *plan_a,
+                           const struct dram_program *program_b,
+                           const struct dram_plan *plan_b,
+                           const struct dram_diff_options *options,
+                           dram_write_fn write,
+                           void *user,
+                           struct dram_error **error);
 
 /**
  * The version of the ABI: `DRAM_ABI_MAJOR << 16 | DRAM_ABI_MINOR` of the library.

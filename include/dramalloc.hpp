@@ -329,6 +329,14 @@ inline std::int32_t write(void *user, const char *data, std::size_t size) noexce
   return returned && more ? 0 : 1;
 }
 
+/// A sink that keeps everything; `text` outlives it.
+inline Write append_to(std::string &text) {
+  return [&text](std::string_view piece) {
+    text.append(piece);
+    return true;
+  };
+}
+
 }  // namespace detail
 
 /// A sticky flag that stops runs from any thread.
@@ -357,6 +365,16 @@ class Cancel {
 /// What is asked of a run; see dram_options.
 struct Options : dram_options {
   Options() noexcept : dram_options(sized<dram_options>()) {}
+};
+
+/// How a plan is explained; as it stands, text with 10 entries in each list.
+struct ExplainOptions : dram_explain_options {
+  ExplainOptions() noexcept : dram_explain_options(sized<dram_explain_options>()) {}
+};
+
+/// How two plans are compared; as it stands, text with 10 entries in each list.
+struct DiffOptions : dram_diff_options {
+  DiffOptions() noexcept : dram_diff_options(sized<dram_diff_options>()) {}
 };
 
 class Plan;
@@ -892,6 +910,33 @@ class Program {
                                  &options, &report);
     if (!status) return status;
     return Report(api(), report);
+  }
+  /// Why the plan needs the bytes that it needs, handed to `sink` in pieces until it returns false.
+  Status explain(const Plan &plan, detail::Write sink, const ExplainOptions &options = {}) const {
+    return detail::call(api(), &dram_api::plan_explain, get(), plan.get(), &options,
+                        &detail::write, static_cast<void *>(&sink));
+  }
+  /// The same as one text.
+  Result<std::string> explain(const Plan &plan, const ExplainOptions &options = {}) const {
+    std::string text;
+    Status status = explain(plan, detail::append_to(text), options);
+    if (!status) return status;
+    return text;
+  }
+  /// What is different in a second plan, of this program or of another, handed to `sink` in pieces
+  /// until it returns false.
+  Status diff(const Plan &plan, const Program &other, const Plan &other_plan, detail::Write sink,
+              const DiffOptions &options = {}) const {
+    return detail::call(api(), &dram_api::plan_diff, get(), plan.get(), other.get(),
+                        other_plan.get(), &options, &detail::write, static_cast<void *>(&sink));
+  }
+  /// The same as one text.
+  Result<std::string> diff(const Plan &plan, const Program &other, const Plan &other_plan,
+                           const DiffOptions &options = {}) const {
+    std::string text;
+    Status status = diff(plan, other, other_plan, detail::append_to(text), options);
+    if (!status) return status;
+    return text;
   }
   Result<dram_hbm_usage> hbm_usage(const Plan &plan, std::uint32_t core,
                                    std::uint64_t extra = 0) const {

@@ -59,5 +59,7 @@ pub use plan::{
     CollectivePlan, Dependence, DependenceKind, FunctionPlan, FunctionSpace, MemLocPlan,
     ModulePlan, Owner, Plan, Site, SpacePlan, Status, Straddler,
 };
-pub use planner::{Rotation, apply, apply_module, apply_space, plan, plan_module, plan_space};
+pub use planner::{
+    Rotation, apply, apply_module, apply_space, plan, plan_module, plan_space, plan_with_addresses,
+};
 pub use raw::{RawPlan, RawProblem, solve_raw};

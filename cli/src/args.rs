@@ -29,6 +29,10 @@ pub enum Command {
     Deps(DepsArgs),
     /// Turn a program file into another format, or into normal form.
     Convert(ConvertArgs),
+    /// Say why a plan needs the bytes that it needs, and what would lower its peak.
+    Explain(ExplainArgs),
+    /// Say what is different between two plans, and who is responsible.
+    Diff(DiffArgs),
 }
 
 /// `dramalloc plan`.
@@ -110,6 +114,50 @@ pub struct ConvertArgs {
     /// How much is said.
     #[command(flatten)]
     pub talk: Talk,
+}
+
+/// `dramalloc explain`.
+#[derive(clap::Args)]
+pub struct ExplainArgs {
+    /// The program (JSON) or raw problem (CSV); - is stdin.
+    pub program: PathBuf,
+    /// Its plan; - is stdin.
+    pub plan: PathBuf,
+    /// How it is told.
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// `dramalloc diff`.
+#[derive(clap::Args)]
+#[command(
+    override_usage = "dramalloc diff [OPTIONS] PROGRAM PLAN_A PLAN_B\n       \
+                            dramalloc diff [OPTIONS] PROGRAM_A PLAN_A PROGRAM_B PLAN_B"
+)]
+pub struct DiffArgs {
+    /// A program and two plans of it, or two programs with a plan each; - is stdin.
+    #[arg(num_args = 3..=4, required = true, value_name = "FILES")]
+    pub files: Vec<PathBuf>,
+    /// How it is told.
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// How a report is told.
+#[derive(clap::Args)]
+pub struct ReportArgs {
+    /// Write a JSON document for machines instead of text for people.
+    #[arg(long)]
+    pub json: bool,
+    /// The entries of each list; what is left out is told as a total.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// The spaces that the text tells in full, the highest first.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub spaces: usize,
+    /// Where the report goes (.gz compresses); without it, or with -, to stdout.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
 }
 
 /// How much is said on stderr.

@@ -8,17 +8,12 @@ use dramalloc::verify::verify;
 use crate::args::DepsArgs;
 use crate::dot::{MOST_EDGES, dot};
 use crate::failure::{Failure, tell};
-use crate::input::{self, is_standard};
 use crate::output;
+use crate::pair;
 
 /// Runs the subcommand: a plan goes in and comes out with its dependences.
 pub fn run(args: &DepsArgs) -> Result<(), Failure> {
-    if is_standard(&args.program) && is_standard(&args.plan) {
-        return Err(Failure::Bad(
-            "only one of the two files can be stdin".to_owned(),
-        ));
-    }
-    let (subject, planned) = (input::read(&args.program)?, input::read(&args.plan)?);
+    let (subject, planned) = pair::inputs(&args.program, &args.plan)?;
     let program =
         format::read_program(&subject.bytes).map_err(|e| Failure::library(&subject.name, &e))?;
     let mut plan =

@@ -6,7 +6,8 @@
 //! ```text
 //! args      what was typed, and the library's options
 //! input     a path, stdin, gzip: bytes
-//! plan, verify, deps, convert: one file per subcommand
+//! pair      a program with its plan
+//! plan, verify, deps, convert, explain, diff: one file per subcommand
 //! output    bytes to stdout, or to a file that is there whole or not at all
 //! progress  a bar, if someone is watching
 //! failure   what went wrong: a line on stderr, an exit status
@@ -15,10 +16,13 @@
 mod args;
 mod convert;
 mod deps;
+mod diff;
 mod dot;
+mod explain;
 mod failure;
 mod input;
 mod output;
+mod pair;
 mod plan;
 mod progress;
 mod verify;
@@ -38,6 +42,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Deps(args) => deps::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Diff(args) => diff::run(args),
     })
     .unwrap_or_else(|_| {
         let sentence = "this is a mistake in dramalloc, please report it with the input file";

@@ -1,24 +1,18 @@
 //! `dramalloc verify`: what is wrong with a plan, one violation a line on stdout.
 
-use std::collections::BTreeMap;
-
-use dramalloc::format::{self, CsvFile};
+use dramalloc::format;
 use dramalloc::verify::{Violation, verify, verify_deep, verify_raw};
 use dramalloc::{Error, Floor};
 
 use crate::args::VerifyArgs;
 use crate::failure::{Failure, tell};
-use crate::input::{self, Input, is_standard};
+use crate::input::Input;
 use crate::output;
+use crate::pair;
 
 /// Runs the subcommand.
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
-    if is_standard(&args.program) && is_standard(&args.plan) {
-        return Err(Failure::Bad(
-            "only one of the two files can be stdin".to_owned(),
-        ));
-    }
-    let (subject, plan) = (input::read(&args.program)?, input::read(&args.plan)?);
+    let (subject, plan) = pair::inputs(&args.program, &args.plan)?;
     let (violations, verified) = if subject.is_json() {
         if args.options.any() {
             let line = "a program's plan carries its own options; they are typed for a CSV alone";
@@ -86,25 +80,8 @@ fn program(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, 
 
 fn raw(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, Failure> {
     let options = args.options.options(Floor::Holes);
-    let read = |file: &Input| {
-        CsvFile::read(file.bytes.as_slice()).map_err(|e| Failure::library(&file.name, &e))
-    };
-    let (problem, placed) = (read(subject)?, read(plan)?);
-    // A plan is its problem with every offset filled in; its rows are found by id.
-    let placed = placed.problem();
-    let offset_of: BTreeMap<&str, Option<u64>> = placed
-        .labels
-        .iter()
-        .zip(placed.pins.iter().copied())
-        .collect();
-    let labels = &problem.problem().labels;
-    let mut offsets = Vec::with_capacity(labels.len());
-    for label in labels.iter() {
-        let offset = offset_of.get(label).copied().flatten();
-        let offset = offset
-            .ok_or_else(|| Failure::file(&plan.name, format!("it has no offset for {label}")))?;
-        offsets.push(offset);
-    }
+    let (problem, placed) = (pair::table(subject)?, pair::table(plan)?);
+    let offsets = pair::offsets(&problem, &placed, &plan.name)?;
     let verified = format!("{} buffers", offsets.len());
     Ok((verify_raw(problem.problem(), &options, &offsets), verified))
 }

@@ -6,6 +6,7 @@ use super::abi::{DRAM_ABI_MAJOR, DRAM_ABI_MINOR};
 use super::cancel::*;
 use super::context::*;
 use super::error::*;
+use super::explain::*;
 use super::function::*;
 use super::instruction::*;
 use super::interval_tree::*;
@@ -678,6 +679,26 @@ pub struct dram_api {
         position: u32,
         holder_out: *mut dram_holder,
     ) -> dram_status,
+    /// `dram_plan_explain`.
+    pub plan_explain: unsafe extern "C" fn(
+        program: *const dram_program,
+        plan: *const dram_plan,
+        options: *const dram_explain_options,
+        write: dram_write_fn,
+        user: *mut c_void,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
+    /// `dram_plan_diff`.
+    pub plan_diff: unsafe extern "C" fn(
+        program_a: *const dram_program,
+        plan_a: *const dram_plan,
+        program_b: *const dram_program,
+        plan_b: *const dram_plan,
+        options: *const dram_diff_options,
+        write: dram_write_fn,
+        user: *mut c_void,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
 }
 
 static API: dram_api = dram_api {
@@ -782,6 +803,8 @@ static API: dram_api = dram_api {
     run_plan: dram_run_plan,
     run_free: dram_run_free,
     error_conflict: dram_error_conflict,
+    plan_explain: dram_plan_explain,
+    plan_diff: dram_plan_diff,
 };
 
 /// The version of the ABI: `DRAM_ABI_MAJOR << 16 | DRAM_ABI_MINOR` of the library.

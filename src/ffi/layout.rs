@@ -7,6 +7,7 @@ use std::mem::offset_of;
 
 use super::context::dram_log_level;
 use super::error::*;
+use super::explain::{dram_diff_options, dram_explain_options, dram_report_format};
 use super::function::dram_function_info;
 use super::instruction::*;
 use super::memloc::*;
@@ -55,6 +56,8 @@ layout!(dram_plan_memloc, 96, { struct_size: 0, name: 8, address: 24, bytes: 32,
 layout!(dram_segment, 8, { first: 0, last: 4 });
 layout!(dram_violation, 64, { struct_size: 0, kind: 8, message: 24, function: 40, core: 56, location_count: 60 });
 layout!(dram_verify_options, 16, { struct_size: 0, deep: 8, reserved: 12 });
+layout!(dram_explain_options, 24, { struct_size: 0, format: 8, top: 12, spaces: 16, reserved: 20 });
+layout!(dram_diff_options, 24, { struct_size: 0, format: 8, top: 12, spaces: 16, reserved: 20 });
 layout!(dram_interval, 16, { lower: 0, upper: 8 });
 layout!(dram_problem, 88, { struct_size: 0, count: 8, starts: 16, intervals: 24, sizes: 32, alignments: 40, pins: 48, labels: 56, regions: 64, region_count: 72, hints: 80 });
 layout!(dram_problem_result, 88, { struct_size: 0, peak: 8, bound: 16, floor: 24, status: 32, straddler_count: 36, runtime_pages: 40, private_bytes: 48, kept: 56, kept_bytes: 64, moved: 72, moved_bytes: 80 });
@@ -91,4 +94,6 @@ values!(dram_dependence_kind, DependenceKind, { Flow, Output, Anti });
 values!(dram_plan_status, Status, { Optimal, Feasible, Infeasible, Unknown });
 
 // Without a twin in the core. Values that are matched on elsewhere are checked by their use.
+const _: () = assert!(dram_report_format::Text as u32 == 0);
+const _: () = assert!(dram_report_format::Json as u32 == 1);
 const _: () = assert!(dram_log_level::Off as u32 == 0);

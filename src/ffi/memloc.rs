@@ -297,10 +297,13 @@ unsafe fn spec<'a>(desc: &dram_memloc_desc) -> Result<MemLocSpec<'a>> {
         address: has(dram_memloc_flag::Pinned).then_some(desc.address),
         view,
         escapes: has(dram_memloc_flag::Escapes),
-        remote: has(dram_memloc_flag::Remote).then(|| Remote {
-            core: desc.remote_core,
-            name: remote_name.to_owned(),
-        }),
+        remote: match has(dram_memloc_flag::Remote) {
+            true => Some(Remote {
+                core: desc.remote_core,
+                name: remote_name.to_owned(),
+            }),
+            false => None,
+        },
         reach: reach.to_vec(),
         cookie: nonzero(desc.cookie),
         bank: Bank {

@@ -78,6 +78,8 @@ mod problem;
 
 mod interval_tree;
 
+mod explain;
+
 mod api;
 
 /// Element `position` of a list, or the error that says how many there are.

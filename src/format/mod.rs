@@ -9,6 +9,7 @@
 //! plan       plan files     <-> plan::Plan
 //! csv        CSV files       -> raw::RawProblem, and out again with offsets
 //! convert    a function     <-> rows
+//! explanation, difference      what reports tell machines; written only
 //! ```
 //!
 //! Reading is strict, so that a misspelt key or a lost unit never becomes a plan for another
@@ -17,6 +18,8 @@
 
 mod convert;
 mod csv;
+mod difference;
+mod explanation;
 mod json;
 mod plan;
 mod program;
@@ -25,5 +28,7 @@ mod schema_tests;
 
 pub use convert::{Projection, csv_to_program, function_to_csv, program_to_csv};
 pub use csv::CsvFile;
+pub use difference::write_difference;
+pub use explanation::write_explanation;
 pub use plan::{read_plan, write_plan};
 pub use program::{read_program, write_program};

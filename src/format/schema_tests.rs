@@ -9,15 +9,21 @@ use serde_json::{Map, Value};
 use super::json::Words;
 use super::plan::document as plan;
 use super::program::document as program;
-use super::{read_plan, read_program, write_plan, write_program};
+use super::{
+    read_plan, read_program, write_difference, write_explanation, write_plan, write_program,
+};
 use crate::control::Control;
 use crate::ir::{Kind, MemoryType, Skipped, Space, Usage};
 use crate::options::{Floor, Geometry, Options, Preset, Strategy};
 use crate::plan::{DependenceKind, Status};
+use crate::report::diff::diff;
+use crate::report::explain::explain;
 use crate::testing::{self, Shape, for_each_seed};
 
 const PROGRAM: &str = include_str!("../../schema/program.schema.json");
 const PLAN: &str = include_str!("../../schema/plan.schema.json");
+const EXPLANATION: &str = include_str!("../../schema/explanation.schema.json");
+const DIFFERENCE: &str = include_str!("../../schema/difference.schema.json");
 const TWO_CORES: &str = include_str!("../../tests/data/two_cores.program.json");
 const SMALL_PLAN: &str = include_str!("../../tests/data/small.plan.json");
 
@@ -172,6 +178,47 @@ fn generated_programs_and_their_plans_obey_the_schemas_and_survive() {
         assert_eq!(read_plan(&text), Ok(plan));
         Ok(())
     });
+}
+
+/// The schemas require every key and admit no other, so what is written has exactly theirs.
+#[test]
+fn what_reports_write_obeys_the_schemas() {
+    let (explanation, difference) = (parse(EXPLANATION), parse(DIFFERENCE));
+    let mut written = 0;
+    for_each_seed(0..60, |u| {
+        let mut sides = Vec::new();
+        for _ in 0..2 {
+            let program = testing::program(u, &Shape::many_cores())?;
+            let options = Options {
+                runtime_page: u.int_in_range(0..=1)?,
+                ..testing::properties::options(u)?
+            };
+            if let Ok(plan) = crate::plan(&program, &options, &mut Control::default()) {
+                sides.push((program, plan));
+            }
+        }
+        for (program, plan) in &sides {
+            let told = explain(program, plan, 3).expect("its own plan");
+            let mut text = Vec::new();
+            write_explanation(&told, &mut text).expect("a Vec takes everything");
+            let mut json = parse(std::str::from_utf8(&text).expect("text"));
+            assert_eq!(check(&explanation, &explanation, &json), Ok(()));
+            json["spaces"] = Value::Null;
+            assert!(check(&explanation, &explanation, &json).is_err());
+            written += 1;
+        }
+        if let [(p, a), (q, b)] = sides.as_slice() {
+            let told = diff((p, a), (q, b), 3).expect("their own plans");
+            let mut text = Vec::new();
+            write_difference(&told, &mut text).expect("a Vec takes everything");
+            let mut json = parse(std::str::from_utf8(&text).expect("text"));
+            assert_eq!(check(&difference, &difference, &json), Ok(()));
+            json["kinds"][0]["kind"] = "other".into();
+            assert!(check(&difference, &difference, &json).is_err());
+        }
+        Ok(())
+    });
+    assert!(written > 60, "{written}");
 }
 
 /// Replaces one thing in the examples, over and over: reader and schema agree on the shape.

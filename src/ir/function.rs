@@ -189,7 +189,9 @@ impl Function {
         if !spec.reach.is_empty() {
             self.reaches.insert(id, spec.reach.clone());
         }
-        self.set_bank(id, spec.bank);
+        if spec.bank != Bank::default() {
+            self.banks.insert(id, spec.bank);
+        }
         Ok(())
     }
 
@@ -489,20 +491,24 @@ impl Function {
     }
 
     fn push_accesses(&mut self, spec: &InstructionSpec<'_>) -> Result<()> {
-        for operand in spec.uses.iter().chain(spec.defs) {
-            let access = self.resolve(operand)?;
-            self.accesses.push(access);
+        for operands in [spec.uses, spec.defs] {
+            for operand in operands {
+                let access = self.resolve(operand)?;
+                self.accesses.push(access);
+            }
         }
         Ok(())
     }
 
     /// Everything but the operands, which are stored by now.
     fn check_instruction(&self, spec: &InstructionSpec<'_>) -> Result<()> {
-        let in_place = spec.in_place.iter().flat_map(|&(used, def)| [used, def]);
-        let args = spec.args.iter().map(|&(caller, _)| caller);
-        in_place
-            .chain(args)
-            .try_for_each(|loc| self.check_memloc(loc))?;
+        for &(used, def) in spec.in_place {
+            self.check_memloc(used)?;
+            self.check_memloc(def)?;
+        }
+        for &(caller, _) in spec.args {
+            self.check_memloc(caller)?;
+        }
         if (spec.kind == Kind::Call) != spec.callee.is_some() {
             return Err(Error::invalid(
                 "callee",
@@ -526,38 +532,44 @@ impl Function {
     }
 
     fn check_memloc(&self, loc: MemLocId) -> Result<()> {
-        if loc.index() < self.memlocs.len() {
-            return Ok(());
+        match loc.index() < self.memlocs.len() {
+            true => Ok(()),
+            false => Err(self.unknown_location(loc)),
         }
-        let count = self.memlocs.len() as u64;
-        Err(Fault::UnknownIndex {
+    }
+
+    #[cold]
+    fn unknown_location(&self, loc: MemLocId) -> Error {
+        Error::from(Fault::UnknownIndex {
             what: "location",
             index: loc.0.into(),
-            count,
-        }
-        .into())
+            count: self.memlocs.len() as u64,
+        })
     }
 
     fn resolve(&self, operand: &Operand) -> Result<Access> {
-        self.check_memloc(operand.loc)?;
-        let size = self.memlocs[operand.loc.index()].bytes;
-        let bytes = operand.bytes.unwrap_or(size.saturating_sub(operand.offset));
-        let end = u128::from(operand.offset) + u128::from(bytes);
-        if end > u128::from(size) {
-            let of = self.label(operand.loc);
-            let fault = Fault::PastTheEnd {
-                offset: operand.offset,
-                end,
-                of: of.clone(),
-                bytes: size,
-            };
-            return Err(Error::from(fault).at_location(&of));
+        let &Operand { loc, offset, bytes } = operand;
+        let Some(memloc) = self.memlocs.get(loc.index()) else {
+            return Err(self.unknown_location(loc));
+        };
+        let size = memloc.bytes;
+        let bytes = bytes.unwrap_or(size.saturating_sub(offset));
+        match offset.checked_add(bytes) {
+            Some(end) if end <= size => Ok(Access { loc, offset, bytes }),
+            _ => Err(self.past_the_end(loc, offset, bytes)),
         }
-        Ok(Access {
-            loc: operand.loc,
-            offset: operand.offset,
-            bytes,
-        })
+    }
+
+    #[cold]
+    fn past_the_end(&self, loc: MemLocId, offset: u64, bytes: u64) -> Error {
+        let of = self.label(loc);
+        let fault = Fault::PastTheEnd {
+            offset,
+            end: u128::from(offset) + u128::from(bytes),
+            of: of.clone(),
+            bytes: self.memloc(loc).bytes,
+        };
+        Error::from(fault).at_location(&of)
     }
 
     /// The blocks in layout order; the first is the entry.

@@ -6,6 +6,8 @@
 //! time keeps what the live pins cover in a tree by address, which answers each instruction in
 //! logarithmic time.
 
+use std::cmp::Reverse;
+
 use super::load::Loads;
 use super::{Pin, Problem};
 use crate::ir::FlatIndex;
@@ -40,6 +42,20 @@ pub(crate) fn worst_index(problem: &Problem) -> FlatIndex {
         loads.peak()
     };
     loads.index(piece.unwrap_or(0))
+}
+
+/// The lower bound of other loads than the items have, one for each instruction, beside the
+/// problem's pins; and the first instruction that has it.
+pub(crate) fn bound_of_loads(problem: &Problem, loads: &[u64]) -> (u64, FlatIndex) {
+    let floor = u128::from(problem.floor);
+    let (bound, index) = if pins_matter(problem) {
+        beside_pins(problem, &Loads::known(loads))
+    } else {
+        let first = (0..loads.len()).max_by_key(|&t| (loads[t], Reverse(t)));
+        (floor + first.map_or(0, |t| u128::from(loads[t])), first)
+    };
+    let bound = u64::try_from(bound).unwrap_or(u64::MAX);
+    (bound, FlatIndex::new(index.unwrap_or(0)))
 }
 
 fn pins_matter(problem: &Problem) -> bool {
@@ -228,6 +244,10 @@ mod tests {
                 testing::add_pin(&mut problem, start, end, &[(first, last)]);
             }
             assert_eq!(lower_bound(&problem), naive(&problem), "{problem:?}");
+            let loads = load_profile(&problem, 40);
+            let (bound, index) = bound_of_loads(&problem, &loads);
+            assert_eq!(bound, lower_bound(&problem), "{problem:?}");
+            assert_eq!(index, worst_index(&problem), "{problem:?}");
             Ok(())
         });
     }

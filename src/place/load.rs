@@ -88,6 +88,14 @@ impl Loads {
         Some(loads)
     }
 
+    /// Loads that are known already, one for each instruction.
+    pub fn known(loads: &[u64]) -> Loads {
+        Loads {
+            starts: None,
+            bytes: loads.iter().map(|&load| load.into()).collect(),
+        }
+    }
+
     /// The piece at which a segment begins, and the one after its last; a segment begins and ends
     /// with pieces.
     pub fn pieces(&self, segment: Segment) -> (usize, usize) {
@@ -161,7 +169,7 @@ fn savings(problem: &Problem) -> Vec<(FlatIndex, u128)> {
 
 /// The weight of the heaviest matching between the uses and the defs of one instruction; `pairs`
 /// ascend by `def`.
-fn heaviest_matching(pairs: &[InPlacePair], size: impl Fn(u32) -> u64) -> u128 {
+pub(crate) fn heaviest_matching(pairs: &[InPlacePair], size: impl Fn(u32) -> u64) -> u128 {
     if let [pair] = pairs {
         return size(pair.def).into();
     }

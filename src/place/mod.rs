@@ -27,11 +27,14 @@ mod unit;
 mod unsolved;
 mod warm;
 
+pub(crate) use bound::bound_of_loads;
 pub use bound::lower_bound;
 pub use in_order::place_in_order;
+pub(crate) use load::heaviest_matching;
 pub use load::load_profile;
 pub use no_room::{Holder, Infeasible, Member, NAMED_HOLDERS, Named, NoRoom};
 pub(crate) use pins::overlapping_pins;
+pub(crate) use prepared::Windows;
 pub use problem::{Hint, InPlacePair, Item, PAGE, Pin, Problem, Region};
 pub(crate) use problem::{admitted, straddles};
 pub use search::{Placement, Solved, Unsolved, solve};

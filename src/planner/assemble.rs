@@ -62,16 +62,8 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
     }
     plan.notes.extend(joint_notes(planning));
     plan.spaces = spaces(planning);
-    let highest = plan.spaces.iter().max_by_key(|s| (s.peak, s.lower_bound));
-    (plan.peak, plan.lower_bound) = highest.map_or((0, 0), |s| (s.peak, s.lower_bound));
-    let proven = plan.spaces.iter().all(|s| s.peak == s.lower_bound);
-    plan.status = if proven {
-        Status::Optimal
-    } else {
-        Status::Feasible
-    };
+    take_figures(&mut plan, raw_bytes);
     plan.digest = shared_digest(planning);
-    plan.metrics = metrics(&plan, |_, _| true, raw_bytes);
     plan.metrics.extend(kept(planning));
     let agreements = agreements(planning);
     plan.notes
@@ -85,6 +77,19 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
         add_cost(&mut plan, scene);
     }
     plan
+}
+
+/// The figures of a whole plan, from those of its spaces and functions.
+pub(super) fn take_figures(plan: &mut Plan, raw_bytes: u64) {
+    let highest = plan.spaces.iter().max_by_key(|s| (s.peak, s.lower_bound));
+    (plan.peak, plan.lower_bound) = highest.map_or((0, 0), |s| (s.peak, s.lower_bound));
+    let proven = plan.spaces.iter().all(|s| s.peak == s.lower_bound);
+    plan.status = if proven {
+        Status::Optimal
+    } else {
+        Status::Feasible
+    };
+    plan.metrics = metrics(plan, |_, _| true, raw_bytes);
 }
 
 /// What one address for all members of a group costs a core. // M7
@@ -286,7 +291,7 @@ fn outside_note(function: &Function, id: MemLocId) -> String {
     format!("{name}: {label} did not fit in the collective region")
 }
 
-fn root_ranges(function: &Function, memlocs: &[MemLocPlan]) -> Vec<Option<(u64, u64)>> {
+pub(super) fn root_ranges(function: &Function, memlocs: &[MemLocPlan]) -> Vec<Option<(u64, u64)>> {
     let range = |(planned, loc): (&MemLocPlan, &crate::ir::MemLoc)| {
         let start = planned.address.filter(|_| !loc.is_view())?;
         Some((start, start + planned.aligned))

@@ -136,8 +136,7 @@ pub(super) fn run(
     };
     // Above a floor there are no pins.
     let holes = scene.options.floor == Floor::Holes;
-    let has_pins = |m: usize| holes && scene.pins.local(m).next().is_some();
-    let lanes = Lanes::of(scene, has_pins)?;
+    let lanes = lanes(scene)?;
     let obstacles = if holes {
         obstacles(scene, &lanes)
     } else {
@@ -234,26 +233,72 @@ pub(super) fn run(
 /// What no placement of a batch can stay below, by lane, as far as something lives there; the
 /// groups of other lanes and what is in the way do not count.
 fn bounds(scene: &Scene<'_>, lanes: &Lanes, batch: &Batch, problem: &Problem) -> Vec<(usize, u64)> {
-    let mut own: Vec<Problem> = vec![
-        Problem {
+    let own = by_lane(scene, lanes, batch, problem).into_iter();
+    own.map(|(lane, own)| (lane, place::lower_bound(&own.problem)))
+        .collect()
+}
+
+/// A batch on each lane where something of it lives, without what is in the way.
+fn by_lane(
+    scene: &Scene<'_>,
+    lanes: &Lanes,
+    batch: &Batch,
+    problem: &Problem,
+) -> Vec<(usize, LaneLoad)> {
+    let none = || LaneLoad {
+        lane: 0,
+        stretch: batch.stretch,
+        groups: Vec::new(),
+        problem: Problem {
             floor: batch.floor,
+            regions: problem.regions.clone(),
+            collective_limit: problem.collective_limit,
+            trim_collective: problem.trim_collective,
+            granule: problem.granule,
             ..Problem::default()
-        };
-        lanes.count() as usize
-    ];
+        },
+    };
+    let mut own: Vec<LaneLoad> = (0..lanes.count()).map(|_| none()).collect();
     for (i, &group) in batch.groups.iter().enumerate() {
         for lane in lanes.of_modules(&scene.reach[group]) {
             let life = problem.lives.of(i).iter();
             let on_lane = life.filter(|s| lanes.split(s.first().0).0 == lane);
             let own = &mut own[lane as usize];
-            own.items.push(problem.items[i]);
-            own.lives.push(on_lane.copied());
+            own.lane = lane;
+            own.groups.push(group);
+            own.problem.items.push(problem.items[i]);
+            own.problem.lives.push(on_lane.copied());
         }
     }
-    let own = own.iter().enumerate();
-    let own = own.filter(|(_, problem)| !problem.items.is_empty());
-    own.map(|(lane, problem)| (lane, place::lower_bound(problem)))
-        .collect()
+    let own = own.into_iter().enumerate();
+    own.filter(|(_, own)| !own.groups.is_empty()).collect()
+}
+
+/// The groups of some entry functions, or of a slab, on one kind of core, as a load.
+pub(super) struct LaneLoad {
+    pub lane: u32,
+    /// The first of the entry functions, by position along the axis.
+    pub stretch: usize,
+    /// By item.
+    pub groups: Vec<usize>,
+    /// On the axis of the lane; its floor is that of the slab.
+    pub problem: Problem,
+}
+
+/// The shared space as loads, in the order in which it is placed.
+pub(super) fn lane_loads(scene: &Scene<'_>, lanes: &Lanes) -> Result<Vec<LaneLoad>> {
+    let unlimited = Capacity {
+        left: None,
+        firm: None,
+    };
+    let below = vec![Ranges::default(); lanes.count() as usize];
+    let mut loads = Vec::new();
+    for batch in batches(scene, scene.floor(0, Space::Shared)?, unlimited)? {
+        let Posed { problem, .. } = pose(scene, lanes, &batch, &[], &below)?;
+        let own = by_lane(scene, lanes, &batch, &problem);
+        loads.extend(own.into_iter().map(|(_, load)| load));
+    }
+    Ok(loads)
 }
 
 /// The figures of each function: of the groups whose members are in it, on whatever core. With
@@ -295,6 +340,12 @@ fn functions(
         }
     }
     functions
+}
+
+/// The kinds of cores; where pins are in the way, each core that has some is one of its own.
+pub(super) fn lanes(scene: &Scene<'_>) -> Result<Lanes> {
+    let holes = scene.options.floor == Floor::Holes;
+    Lanes::of(scene, |m| holes && scene.pins.local(m).next().is_some())
 }
 
 /// What the host has pinned where groups may lie, with lives: the pinned groups, and in unified

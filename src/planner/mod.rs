@@ -8,6 +8,7 @@
 //! attempts   every space, by the strategy and by those that it contains
 //! runtime_page what straddling the runtime's pages costs
 //! assemble   what was decided, as a plan
+//! foreign    the plan of addresses that somebody else chose
 //! ```
 //!
 //! Nothing is written until everything is placed: a run is a value, and `assign` is the one step
@@ -17,7 +18,9 @@ mod assemble;
 mod attempts;
 mod calls;
 mod engines;
+mod foreign;
 mod frame;
+mod grounds;
 mod hint;
 mod inherit;
 mod joint;
@@ -44,6 +47,8 @@ use crate::shared;
 pub(crate) use assemble::space_metrics;
 use attempts::Attempt;
 pub(crate) use calls::CallGraph;
+pub use foreign::plan_with_addresses;
+pub(crate) use grounds::{Ground, Grounds, Holder, Line, Rule};
 use joint::JointRun;
 use occupied::Occupied;
 use private::{Room, SpaceRun};

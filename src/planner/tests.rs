@@ -35,15 +35,6 @@ fn plans_are_right(shape: &Shape, seeds: std::ops::Range<u64>) {
         let plan = plan(&program, &options, &mut Control::default())
             .unwrap_or_else(|e| panic!("{e}\n{options:?}\n{program:?}"));
         let wrong = verify(&program, &plan);
-        if !wrong.is_empty() && std::env::var("DUMP").is_ok() {
-            crate::format::write_program(
-                &program,
-                std::fs::File::create("/tmp/bad.program.json").unwrap(),
-            )
-            .unwrap();
-            crate::format::write_plan(&plan, std::fs::File::create("/tmp/bad.plan.json").unwrap())
-                .unwrap();
-        }
         assert!(wrong.is_empty(), "{wrong:#?}\n{plan:#?}\n{program:#?}");
         planned += 1;
         Ok(())
@@ -60,6 +51,70 @@ fn plans_of_random_single_core_programs_are_right() {
         },
         0..1500,
     );
+}
+
+#[test]
+fn a_plan_with_its_own_addresses_given_is_that_plan() {
+    let shape = Shape {
+        cores: 1,
+        collectives: false,
+        shared: false,
+        ..Shape::single_core()
+    };
+    let mut moved = 0;
+    testing::for_each_seed(0..150, |u| {
+        let options = Options {
+            geometry: Geometry::Split,
+            ..options(u)?
+        };
+        let program = testing::program(u, &shape)?;
+        let control = &mut Control::default();
+        let plan = plan(&program, &options, control).expect("there is no limit");
+        let given = |by: u64| {
+            let functions = &plan.modules[0].functions;
+            move |f: usize, id: MemLocId| {
+                let address = functions[f].memlocs[id.index()].address;
+                address.map(|address| address + by)
+            }
+        };
+        let same = plan_with_addresses(&program, &options, &given(0), control);
+        assert_eq!(same.expect("they are known to fit"), plan);
+        // Everything that holds bytes goes up together, so does the peak, and nothing else changes.
+        let by = 1 << 30; // Above every pin.
+        let above = plan_with_addresses(&program, &options, &given(by), control).expect("it fits");
+        for (above, plan) in above.spaces.iter().zip(&plan.spaces) {
+            let placed = plan.peak > plan.floor;
+            assert_eq!(above.peak, plan.peak + if placed { by } else { 0 });
+            moved += usize::from(placed);
+        }
+        let wrong = verify(&program, &above);
+        assert!(wrong.is_empty(), "{wrong:#?}\n{above:#?}\n{program:#?}");
+        Ok(())
+    });
+    assert!(moved > 50, "most programs have something to place");
+}
+
+#[test]
+fn addresses_are_taken_for_private_candidates_of_one_core_alone() {
+    let plan = |program: &Program, options: Options, address: Option<u64>| {
+        let address = |_: usize, _: MemLocId| address;
+        let plan = plan_with_addresses(program, &options, &address, &mut Control::default());
+        plan.expect_err("it is refused").to_string()
+    };
+    let of = |spec: MemLocSpec<'_>| program(&[spec], &[(&[], &[0])]);
+    let plain = of(bytes("a", 4096));
+    let page = Options {
+        runtime_page: 1,
+        ..Options::default()
+    };
+    assert!(plan(&plain, Options::default(), None).contains("a has none"));
+    assert!(plan(&plain, Options::default(), Some(u64::MAX)).contains("past 64 bits"));
+    assert!(plan(&plain, page, Some(0)).contains("runtime page"));
+    let collective = of(MemLocSpec {
+        usage: Usage::Collective,
+        ..bytes("c", 4096)
+    });
+    assert!(plan(&collective, Options::default(), Some(0)).contains("collective"));
 }
 
 #[test]

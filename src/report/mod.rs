@@ -1,7 +1,10 @@
-//! What people look at: who holds memory, and whether it is enough. // G2, M8
+//! What people look at: who holds memory, whether it is enough, and why it is so much. // G2, M8
 
 mod budget;
+mod columns;
 mod device;
+pub mod diff;
+pub mod explain;
 mod pressure;
 #[cfg(test)]
 mod tests;

@@ -136,3 +136,18 @@ pub fn gunzip(content: &[u8]) -> Vec<u8> {
         .expect("the file is gzip");
     unpacked
 }
+
+/// Compares a text with the one in `tests/data`; with `BLESS=1` in the environment, writes it there.
+#[track_caller]
+pub fn golden(name: &str, text: &str) {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data");
+    let path = data.join(name);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, text).expect("test data can be written");
+    }
+    let known = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(
+        text, known,
+        "{name} is no longer so; BLESS=1 writes it anew"
+    );
+}

@@ -3,6 +3,8 @@
 mod bad_input;
 mod convert;
 mod deps;
+mod diff;
+mod explain;
 mod harness;
 mod output;
 mod plan;

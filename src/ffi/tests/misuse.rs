@@ -215,6 +215,9 @@ fn every_function_refuses_what_means_nothing() {
         run_plan: _,
         run_free: _,
         error_conflict,
+        // In `reports`.
+        plan_explain: _,
+        plan_diff: _,
     } = *api();
     let mut number = 0u32;
     let mut long = 0u64;

@@ -7,6 +7,7 @@ mod misuse;
 mod misuse_many;
 mod pipeline;
 mod poison;
+mod reports;
 mod runs;
 
 use std::ffi::CStr;

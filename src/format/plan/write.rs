@@ -175,7 +175,10 @@ fn write_dependence(out: &mut JsonOut<impl Write>, dependence: &Dependence) -> i
     })
 }
 
-fn write_straddler(out: &mut JsonOut<impl Write>, straddler: &Straddler) -> io::Result<()> {
+pub(in crate::format) fn write_straddler(
+    out: &mut JsonOut<impl Write>,
+    straddler: &Straddler,
+) -> io::Result<()> {
     out.object(|out| {
         out.number_pair("core", straddler.core)?;
         out.string_pair("function", &straddler.function)?;

@@ -1,0 +1,89 @@
+//! A program with a plan of it, from two files: what every command that looks at a plan begins with.
+//!
+//! Both are JSON, or both CSV. Rows become a program whose steps are the distinct times, and a plan
+//! with the offsets as they stand in the second file; nothing is proven here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use dramalloc::format::{self, CsvFile};
+use dramalloc::ir::{MemLocId, Program};
+use dramalloc::{Control, Error, Floor, Options, Plan, plan_with_addresses};
+
+use crate::failure::Failure;
+use crate::input::{self, Input, is_standard};
+
+/// What was read.
+pub struct Pair {
+    /// The program.
+    pub program: Program,
+    /// A plan that is of this program, location by location, but not proven to be right.
+    pub plan: Plan,
+}
+
+/// Reads a program and its plan; `-` is stdin for one of them.
+pub fn read(program: &Path, plan: &Path) -> Result<Pair, Failure> {
+    let (subject, planned) = inputs(program, plan)?;
+    if subject.is_json() {
+        documents(&subject, &planned)
+    } else {
+        tables(&subject, &planned)
+    }
+}
+
+/// Reads both files, of which one at most may be stdin.
+pub fn inputs(program: &Path, plan: &Path) -> Result<(Input, Input), Failure> {
+    if is_standard(program) && is_standard(plan) {
+        return Err(Failure::Bad(
+            "only one of the two files can be stdin".to_owned(),
+        ));
+    }
+    Ok((input::read(program)?, input::read(plan)?))
+}
+
+/// The offset of each row of a problem in its plan, which is the same file with every offset
+/// filled in; rows are found by id.
+pub fn offsets(problem: &CsvFile, placed: &CsvFile, name: &str) -> Result<Vec<u64>, Failure> {
+    let placed = placed.problem();
+    let offset_of: BTreeMap<&str, Option<u64>> = placed
+        .labels
+        .iter()
+        .zip(placed.pins.iter().copied())
+        .collect();
+    let find = |label: &str| {
+        let offset = offset_of.get(label).copied().flatten();
+        offset.ok_or_else(|| Failure::file(name, format!("it has no offset for {label}")))
+    };
+    problem.problem().labels.iter().map(find).collect()
+}
+
+/// Reads a CSV file.
+pub fn table(file: &Input) -> Result<CsvFile, Failure> {
+    CsvFile::read(file.bytes.as_slice()).map_err(|e| Failure::library(&file.name, &e))
+}
+
+fn documents(subject: &Input, planned: &Input) -> Result<Pair, Failure> {
+    let program = format::read_program(&subject.bytes);
+    let program = program.map_err(|e| Failure::library(&subject.name, &e))?;
+    let of_plan = |e: Error| Failure::library(&planned.name, &e);
+    let plan = format::read_plan(&planned.bytes).map_err(of_plan)?;
+    plan.check_is_of(&program).map_err(of_plan)?;
+    Ok(Pair { program, plan })
+}
+
+fn tables(subject: &Input, planned: &Input) -> Result<Pair, Failure> {
+    let (problem, placed) = (table(subject)?, table(planned)?);
+    let offsets = offsets(&problem, &placed, &planned.name)?;
+    let failed = |e: Error| Failure::library(&subject.name, &e);
+    let program = format::csv_to_program(&problem, &subject.name).map_err(failed)?;
+    // F: exact sizes, alignment 1, pins are obstacles.
+    let options = Options {
+        packed: true,
+        floor: Floor::Holes,
+        ..Options::default()
+    };
+    let address = |_: usize, id: MemLocId| offsets.get(id.index()).copied();
+    let plan = plan_with_addresses(&program, &options, &address, &mut Control::default());
+    let plan = plan.map_err(failed)?;
+    Ok(Pair { program, plan })
+}
