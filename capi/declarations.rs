@@ -87,8 +87,19 @@ pub(crate) fn write(header: &Path, out: &Path) {
     let path = target.join("header.h");
     println!("cargo::rerun-if-changed={}", path.display());
     let declarations = of_header(&text);
-    let is_there = std::fs::read_to_string(&path).is_ok_and(|there| there == declarations);
-    if !is_there && let Err(error) = std::fs::write(&path, declarations) {
+    if std::fs::read_to_string(&path).is_ok_and(|there| there == declarations) {
+        return;
+    }
+    // As old as the header: cargo takes what is younger than this run for a reason to run again.
+    let written = std::fs::write(&path, declarations)
+        .and_then(|()| std::fs::metadata(header)?.modified())
+        .and_then(|time| {
+            std::fs::File::options()
+                .append(true)
+                .open(&path)?
+                .set_modified(time)
+        });
+    if let Err(error) = written {
         println!("cargo::warning={}: {error}", path.display());
     }
 }
