@@ -166,7 +166,8 @@ class [[nodiscard]] Status {
   /// from this object.
   std::optional<dram_holder> conflict(std::uint32_t position) const noexcept {
     auto out = sized<dram_holder>();
-    if (error_ == nullptr || api_->error_conflict(error_, position, &out) != DRAM_STATUS_OK) {
+    if (error_ == nullptr || !DRAM_API_HAS(api_, error_conflict) || // An older library has none.
+        api_->error_conflict(error_, position, &out) != DRAM_STATUS_OK) {
       return {};
     }
     return out;

@@ -100,6 +100,9 @@ pub struct Cause {
 
 type Key = (Space, Option<u32>);
 
+/// A space of one plan at its peak.
+type Seen = (PeakSite, PeakLoad);
+
 /// Every space of either plan.
 pub(super) fn spaces(
     before: Planned<'_>,
@@ -129,7 +132,7 @@ pub(super) fn spaces(
     Ok(spaces)
 }
 
-fn load_of(grounds: &Grounds<'_>, key: Key) -> Option<(PeakSite, PeakLoad)> {
+fn load_of(grounds: &Grounds<'_>, key: Key) -> Option<Seen> {
     let mut list = grounds.list.iter();
     let ground = list.find(|g| (g.told.space, g.told.core) == key)?;
     let load = peak_load(grounds, ground);
@@ -150,20 +153,18 @@ fn load_of(grounds: &Grounds<'_>, key: Key) -> Option<(PeakSite, PeakLoad)> {
 fn space(
     (before, after): (Planned<'_>, Planned<'_>),
     (space, core): Key,
-    (a, b): (Option<(PeakSite, PeakLoad)>, Option<(PeakSite, PeakLoad)>),
+    (a, b): (Option<Seen>, Option<Seen>),
     top: usize,
 ) -> SpaceDifference {
-    let figure = |side: &Option<(PeakSite, PeakLoad)>, of: fn(&(PeakSite, PeakLoad)) -> u64| {
+    let figure = |side: &Option<Seen>, of: fn(&Seen) -> u64| {
         side.as_ref().map_or(0, |side| i128::from(of(side)))
     };
-    let change = |of: fn(&(PeakSite, PeakLoad)) -> u64| figure(&b, of) - figure(&a, of);
+    let change = |of: fn(&Seen) -> u64| figure(&b, of) - figure(&a, of);
     let peak_change = change(|s| s.0.peak);
     let floor_change = change(|s| s.0.floor);
     let in_place_change = -change(|s| s.1.in_place);
     let none = OrderedMap::new;
-    let held = |side: &Option<(PeakSite, PeakLoad)>| {
-        side.as_ref().map_or_else(none, |side| side.1.held.clone())
-    };
+    let held = |side: &Option<Seen>| side.as_ref().map_or_else(none, |side| side.1.held.clone());
     let mut causes = causes((before, held(&a)), (after, held(&b)));
     let sum = |causes: &[Cause]| causes.iter().map(|cause| cause.change).sum::<i128>();
     let locations_change = sum(&causes);

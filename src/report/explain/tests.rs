@@ -2,7 +2,7 @@
 
 use super::need::{Change, Needs};
 use super::*;
-use crate::ir::Segment;
+use crate::ir::{Extent, Function, InstructionSpec, MemLocSpec, Module, Operand, Segment, Usage};
 use crate::options::{Floor, Geometry, Options};
 use crate::place::{self, Problem};
 use crate::planner::{Holder, Line, Rule};
@@ -40,6 +40,16 @@ fn the_parts_of_a_peak_add_up_and_the_bound_is_the_plan_s() {
         let explained = explain(&program, &plan, 4).expect("its own plan");
         assert_eq!(explained.spaces.len(), plan.spaces.len());
         assert_eq!(explained.peak, plan.peak);
+        let page = explained.runtime_page.as_ref();
+        assert_eq!(page.is_some(), plan.options.runtime_page > 0);
+        if let Some(page) = page {
+            let told = page.straddlers.len() as u64 + page.others;
+            let metric = |name: &str| plan.metrics[name];
+            assert_eq!(page.pages, Some(metric("runtime_pages")));
+            assert_eq!(page.private_bytes, metric("runtime_private_bytes"));
+            assert_eq!(page.unavoidable_bytes, metric("runtime_unavoidable_bytes"));
+            assert_eq!(told, metric("runtime_straddlers"));
+        }
         for space in &explained.spaces {
             let told = plan.spaces.iter();
             let mut told = told.filter(|t| (t.space, t.core) == (space.space, space.core));
@@ -447,6 +457,69 @@ fn a_plan_that_ends_below_what_is_live_is_refused() {
         Ok(())
     });
     assert!(refused > 5, "{refused}");
+}
+
+#[test]
+fn the_free_bytes_of_a_region_are_reserved_only_where_others_keep_out() {
+    let mut f = Function::new("main");
+    let mut loc = |name, usage, bytes| {
+        let spec = MemLocSpec {
+            name,
+            usage,
+            extent: Some(Extent::Bytes(bytes)),
+            ..Default::default()
+        };
+        f.add_memloc(&spec).expect("valid")
+    };
+    let ids = [
+        loc("gathered", Usage::Collective, 4096),
+        loc("large", Usage::Internal, 3 << 19),
+    ];
+    let all = ids.map(Operand::from);
+    let write = InstructionSpec {
+        op: "write",
+        defs: &all,
+        ..Default::default()
+    };
+    let read = InstructionSpec {
+        op: "read",
+        uses: &all,
+        ..Default::default()
+    };
+    f.add_instructions([write, read]).expect("valid");
+    let mut module = Module::new("m", 0);
+    module.add_function(f).expect("the only one");
+    let mut program = Program::new("p");
+    program.add_module(module).expect("the only one");
+    // A region of a MiB; the other location straddles a page of the runtime wherever it lies.
+    for (strategy, trim_cc, reserved) in [
+        (Strategy::Reference, false, (1 << 20) - 4096),
+        (Strategy::Reference, true, 0),
+        (Strategy::Fast, false, 0),
+    ] {
+        let options = Options {
+            strategy,
+            trim_cc,
+            cc_limit: 1,
+            runtime_page: 1,
+            ..Options::default()
+        };
+        let plan = crate::plan(&program, &options, &mut Control::default()).expect("it fits");
+        let explained = explain(&program, &plan, 4).expect("its own plan");
+        let gap = explained.spaces[0].gap;
+        assert_eq!(gap.declared, 4096 + (3 << 19));
+        assert_eq!(
+            (gap.regions, gap.total()),
+            (reserved, plan.peak),
+            "{strategy}"
+        );
+        let page = explained.runtime_page.expect("the option is on");
+        assert_eq!(
+            (page.private_bytes, page.unavoidable_bytes),
+            (3 << 19, 3 << 19)
+        );
+        assert_eq!(page.straddlers[0].name, "large");
+    }
 }
 
 #[test]
