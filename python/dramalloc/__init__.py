@@ -16,6 +16,7 @@ are independent and may run on different threads; the interpreter's lock is rele
 """
 
 from ._native import NO_ADDRESS, version
+from .drawing import Drawing
 from .errors import (
     AlreadyExists,
     Cancelled,
@@ -33,6 +34,7 @@ from .errors import (
     Status,
     Unimplemented,
 )
+from .explaining import Telling
 from .function import Bytes, Function, Kind, MemLoc, MemLocInfo, Memory
 from .interval_tree import IntervalTree
 from .options import (
@@ -75,6 +77,7 @@ __all__ = [
     "DeadlineExceeded",
     "Dependence",
     "DependenceKind",
+    "Drawing",
     "Edge",
     "Error",
     "FailedPrecondition",
@@ -119,6 +122,7 @@ __all__ = [
     "Status",
     "Straddler",
     "Strategy",
+    "Telling",
     "Unimplemented",
     "Usage",
     "Verdict",

@@ -12,13 +12,17 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import explaining
 from ._call import Callbacks, Handle, JsonSource, call, json_bytes, written
 from ._native import NO_ADDRESS, Given, ffi, lib, record, sized, string
+from .drawing import Drawing
 from .errors import FailedPrecondition, NotFound
-from .options import SharedCallback, Space, Strategy, Watched
+from .explaining import Telling
+from .options import SharedCallback, Space, SpaceName, Strategy, Watched
 
 if TYPE_CHECKING:
     from .function import Function, MemLoc
+    from .program import Program
 
 
 class PlanStatus(enum.IntEnum):
@@ -294,6 +298,53 @@ class Plan(Handle):
             function_pointer = callbacks.made("dram_dependences_fn", take, None)
             call("dram_plan_dependences", self._raw, function._raw, function_pointer, ffi.NULL)
         return found
+
+    def explain(self, program: Program, *, top: int = 10, spaces: int = 1) -> Telling:
+        """Why it is as high as it is: the peak of each space and what lies under it, the lower bound,
+        what lies between the two, what would lower it, who follows whom in the same bytes.
+
+        Text for people, whose `data` is the same for programs. `top`: the entries of each list.
+        `spaces`: how many spaces the text tells in full, the highest first.
+        """
+        return explaining.explain(program, self, top, spaces)
+
+    def diff(
+        self,
+        program: Program,
+        after: Plan,
+        after_program: Program | None = None,
+        *,
+        top: int = 10,
+        spaces: int = 1,
+    ) -> Telling:
+        """What is different in a later plan, of the same program or of another one: what moved, grew,
+        is new or gone, and who is responsible for the change of each peak."""
+        other = program if after_program is None else after_program
+        return explaining.diff(program, self, other, after, top, spaces)
+
+    def draw(
+        self,
+        program: Program,
+        *,
+        title: str = "",
+        beside: Plan | None = None,
+        beside_program: Program | None = None,
+        beside_title: str = "",
+        width: int = 0,
+        height: int = 0,
+        core: int | None = None,
+        space: SpaceName | None = None,
+    ) -> Drawing:
+        """What it looks like: time to the right, addresses up, a rectangle for each location.
+
+        `title`: what stands above; else the program's name. `beside`: a second plan, of the program
+        or of `beside_program`, drawn on the same scales. `width`, `height`: pixels, or columns and
+        rows of a map; 0: as usual. `core`, `space`: the only ones that are drawn.
+        """
+        return Drawing(
+            program, self, title=title, beside=beside, beside_program=beside_program,
+            beside_title=beside_title, width=width, height=height, core=core, space=space,
+        )  # fmt: skip
 
     def _listed(self, kind: Any, name: str, struct: str, count: int) -> list[Any]:
         found = []

@@ -10,7 +10,7 @@ import pytest
 from conftest import repository_file
 
 import dramalloc
-from dramalloc import _native, errors, function, options, pipeline, plan, problem, program, report
+from dramalloc import _native, drawing, errors, explaining, function, options, pipeline, plan, problem, program, report
 from dramalloc._native import ffi, lib
 
 HEADER = "include/dramalloc.h"
@@ -29,6 +29,8 @@ ENUMS: dict[str, type[enum.IntEnum]] = {
     "dram_kind": function.Kind,
     "dram_memory": function.Memory,
     "dram_verdict": program.Verdict,
+    "dram_draw_format": drawing.DrawFormat,
+    "dram_report_format": explaining.ReportFormat,
     "dram_log_level": program.LogLevel,
 }
 

@@ -83,12 +83,13 @@ def test_columns_of_one_array_that_are_no_pairs_are_not_taken_for_them() -> None
     three = numpy.array([LOWER, UPPER, SIZE], dtype=numpy.int64).T.copy()
     two = numpy.array([LOWER, UPPER], dtype=numpy.int64)
     doubled = numpy.array([LOWER * 2, UPPER * 2], dtype=numpy.int64).T.copy()
-    overlapping = numpy.ndarray(4, dtype=numpy.int64, buffer=two.T.copy(), strides=(8,))
-    for first, second in ((lives[:, 0], lives[:, 0]), (overlapping, overlapping[1:])):
-        given, count = Given(), len(second)
-        pointer, _ = _columns.pairs(given, first[:count], second)
+    base = two.T.copy()
+    rows = [numpy.ndarray(4, numpy.int64, base, offset=at, strides=(8,)) for at in (0, 8)]
+    for first, second in ((lives[:, 0], lives[:, 0]), rows):
+        given = Given()
+        pointer, count = _columns.pairs(given, first, second)
         found = [(pointer[i].lower, pointer[i].upper) for i in range(count)]
-        assert found == list(zip(first.tolist(), second.tolist()))
+        assert found == list(zip(first.tolist(), second.tolist(), strict=True))
     for lower, upper in (
         (lives[:, 1], lives[:, 0]),
         (three[:, 0], three[:, 1]),

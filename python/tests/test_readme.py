@@ -35,7 +35,8 @@ def test_every_block_is_of_a_kind_that_is_run_or_is_a_command() -> None:
     assert kinds == {"python", "python omnimalloc", "sh"}
 
 
-def test_the_examples_run() -> None:
+def test_the_examples_run(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # Where they write their files.
     pytest.importorskip("numpy", reason="numpy is not installed")
     run("python")
 
