@@ -415,6 +415,19 @@ AT(dram_run_info, edges_removed_per_mib, 48);
 AT(dram_run_info, pass_count, 56);
 AT(dram_run_info, rotated, 60);
 
+_Static_assert(sizeof(dram_draw_options) == 80, "dram_draw_options");
+AT(dram_draw_options, struct_size, 0);
+AT(dram_draw_options, title, 8);
+AT(dram_draw_options, beside_plan, 24);
+AT(dram_draw_options, beside_program, 32);
+AT(dram_draw_options, beside_title, 40);
+AT(dram_draw_options, format, 56);
+AT(dram_draw_options, width, 60);
+AT(dram_draw_options, height, 64);
+AT(dram_draw_options, core, 68);
+AT(dram_draw_options, space, 72);
+AT(dram_draw_options, reserved, 76);
+
 _Static_assert(sizeof(dram_pass_info) == 40, "dram_pass_info");
 AT(dram_pass_info, struct_size, 0);
 AT(dram_pass_info, name, 8);
@@ -503,6 +516,9 @@ IS(DRAM_REPORT_FORMAT_JSON, 1);
 IS(DRAM_VERDICT_FITS, 0);
 IS(DRAM_VERDICT_SLIGHTLY, 1);
 IS(DRAM_VERDICT_OVER, 2);
+IS(DRAM_DRAW_FORMAT_HTML, 0);
+IS(DRAM_DRAW_FORMAT_SVG, 1);
+IS(DRAM_DRAW_FORMAT_ASCII, 2);
 
 IS(DRAM_STATUS_OK, 0);
 IS(DRAM_STATUS_CANCELLED, 1);
@@ -524,5 +540,6 @@ int dram_layout_test(const dram_api *api);
 int dram_layout_test(const dram_api *api) {
   return api->program_plan == dram_program_plan && api->version == dram_version &&
          api->pipeline_run == dram_pipeline_run && DRAM_API_HAS(api, plan_straddler) &&
-         DRAM_API_HAS(api, run_free) && DRAM_API_HAS(api, plan_diff);
+         DRAM_API_HAS(api, run_free) && DRAM_API_HAS(api, plan_diff) &&
+         api->plan_draw == dram_plan_draw;
 }

@@ -211,6 +211,35 @@ typedef uint32_t dram_dependence_kind;
 #endif // __cplusplus
 
 /**
+ * What a plan is drawn as.
+ */
+enum dram_draw_format
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * One file that a browser shows without a network.
+   */
+  DRAM_DRAW_FORMAT_HTML = 0,
+  /**
+   * A picture for documents.
+   */
+  DRAM_DRAW_FORMAT_SVG = 1,
+  /**
+   * A map for terminals, UTF-8.
+   */
+  DRAM_DRAW_FORMAT_ASCII = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum dram_draw_format dram_draw_format;
+#else
+typedef uint32_t dram_draw_format;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Where placement starts beside the host's pins.
  */
 enum dram_floor
@@ -1974,6 +2003,56 @@ typedef struct dram_edge {
 } dram_edge;
 
 /**
+ * How a plan is drawn. Zero is a page for a browser with everything in it.
+ */
+typedef struct dram_draw_options {
+  /**
+   * `sizeof(dram_draw_options)`.
+   */
+  size_t struct_size;
+  /**
+   * What stands above the picture; empty: the program's name.
+   */
+  struct dram_str title;
+  /**
+   * A second plan, drawn beside the first on the same scales, with what changed in colour; null: none.
+   */
+  const struct dram_plan *beside_plan;
+  /**
+   * The program of the second plan; null: the same. Without a second plan it must be null.
+   */
+  const struct dram_program *beside_program;
+  /**
+   * As `title`, of the second picture.
+   */
+  struct dram_str beside_title;
+  /**
+   * A `dram_draw_format`.
+   */
+  uint32_t format;
+  /**
+   * Pixels across, or columns of a map, at most 20000; 0: as usual. A page fills its window.
+   */
+  uint32_t width;
+  /**
+   * Pixels down, or rows of each lane of a map, at most 20000; 0: as usual.
+   */
+  uint32_t height;
+  /**
+   * 1 + the one core that is drawn; 0: all.
+   */
+  uint32_t core;
+  /**
+   * 1 + the one `dram_space` that is drawn; 0: all.
+   */
+  uint32_t space;
+  /**
+   * Zero.
+   */
+  uint32_t reserved;
+} dram_draw_options;
+
+/**
  * Something wrong with a plan. Text is borrowed until the report is freed.
  */
 typedef struct dram_violation {
@@ -3114,6 +3193,15 @@ typedef struct dram_api {
                            dram_write_fn write,
                            void *user,
                            struct dram_error **error);
+  /**
+   * `dram_plan_draw`.
+   */
+  dram_status (*plan_draw)(const struct dram_program *program,
+                           const struct dram_plan *plan,
+                           const struct dram_draw_options *options,
+                           dram_write_fn write,
+                           void *user,
+                           struct dram_error **error);
 } dram_api;
 
 #ifdef __cplusplus
@@ -3813,6 +3901,21 @@ dram_status dram_plan_edge_count(const struct dram_plan *plan,
 dram_status dram_plan_edge(const struct dram_plan *plan,
                            size_t position,
                            struct dram_edge *edge_out,
+                           struct dram_error **error);
+
+/**
+ * Draws a plan of a program: time to the right, addresses up, a rectangle for each location; the
+ * same bytes for the same plan, wherever it is drawn.
+ *
+ * `plan`: of the program as it is now, verified or not; of another program is
+ * `DRAM_STATUS_FAILED_PRECONDITION`. What is not drawn (views, what has no address, other memories)
+ * is counted in the picture. `options` may be null. `write`, `user`: receives the text in pieces.
+ */
+dram_status dram_plan_draw(const struct dram_program *program,
+                           const struct dram_plan *plan,
+                           const struct dram_draw_options *options,
+                           dram_write_fn write,
+                           void *user,
                            struct dram_error **error);
 
 /**

@@ -932,6 +932,11 @@ class Module {
   dram_module *handle_;
 };
 
+/// How a plan is drawn; see dram_draw_options. What its pointers and texts name must outlive the call.
+struct DrawOptions : dram_draw_options {
+  DrawOptions() noexcept : dram_draw_options(sized<dram_draw_options>()) {}
+};
+
 /// A whole program, one module per core. Dies with its context at the latest.
 class Program {
  public:
@@ -1051,6 +1056,12 @@ class Program {
       all.push_back(*one);
     }
     return all;
+  }
+  /// Draws a plan of this program: hands a page, a picture or a map to `sink` in pieces, until it
+  /// returns false. A second plan in the options is drawn beside it.
+  Status draw(const Plan &plan, detail::Write sink, const DrawOptions &options = {}) const {
+    return detail::call(api(), &dram_api::plan_draw, get(), plan.get(), &options, &detail::write,
+                        static_cast<void *>(&sink));
   }
   /// Hands the program file to `sink` in pieces, until it returns false.
   Status write_json(detail::Write sink) const {

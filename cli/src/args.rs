@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand};
 use dramalloc::described::described;
+use dramalloc::ir::Space;
+use dramalloc::report::draw::Format;
 use dramalloc::{Floor, Geometry, Options, Preset, Strategy};
 
 /// The DRAM allocator of an accelerator compiler's back end.
@@ -34,6 +36,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Say what is different between two plans, and who is responsible.
     Diff(DiffArgs),
+    /// Draw a plan, or two beside each other.
+    Draw(DrawArgs),
 }
 
 /// `dramalloc plan`.
@@ -97,14 +101,23 @@ pub struct VerifyArgs {
 /// `dramalloc convert`.
 #[derive(clap::Args)]
 pub struct ConvertArgs {
-    /// A program (JSON) or a raw problem (CSV), gzip or not; - is stdin.
+    /// A program (JSON), a raw problem (CSV) or XLA's buffer assignment (text), gzip or not; - is
+    /// stdin.
     pub file: PathBuf,
     /// Where the result goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// The format to write; without it by the ending of OUT, or the format of FILE.
-    #[arg(long, help = said("to"), value_name = "FORMAT", value_parser = words(&["json", "csv"]))]
+    /// The format to write; without it by the ending of OUT, or the format of FILE. A Chrome trace
+    /// opens in Perfetto, a memory snapshot in PyTorch's memory_viz; both show a plan.
+    #[arg(long, help = said("to"), value_name = "FORMAT", value_parser = words(&["json", "csv", "chrome-trace", "memory-snapshot"]))]
     pub to: Option<String>,
+    /// The plan of FILE, for a Chrome trace or a memory snapshot; - is stdin.
+    #[arg(long, help = said("plan"), value_name = "PLAN")]
+    pub plan: Option<PathBuf>,
+    /// For XLA's buffer assignment: where XLA's own plan goes (.gz compresses), as JSON or CSV like
+    /// the result.
+    #[arg(long, help = said("plan_out"), value_name = "OUT")]
+    pub plan_out: Option<PathBuf>,
     /// For CSV: the function whose buffers are written, if there are several.
     #[arg(long, help = said("function"), value_name = "NAME")]
     pub function: Option<String>,
@@ -138,6 +151,10 @@ pub struct DiffArgs {
     /// A program and two plans of it, or two programs with a plan each; - is stdin.
     #[arg(num_args = 3..=4, required = true, value_name = "FILES")]
     pub files: Vec<PathBuf>,
+    /// Also draw the two plans beside each other: .html is a page for a browser, .svg a picture,
+    /// .txt a map.
+    #[arg(long, help = said("draw"), value_name = "FILE")]
+    pub draw: Option<PathBuf>,
     /// How it is told.
     #[command(flatten)]
     pub report: ReportArgs,
@@ -158,6 +175,37 @@ pub struct ReportArgs {
     /// Where the report goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+}
+
+/// `dramalloc draw`.
+#[derive(clap::Args)]
+pub struct DrawArgs {
+    /// The program (JSON) or raw problem (CSV); - is stdin.
+    pub program: PathBuf,
+    /// Its plan; - is stdin.
+    pub plan: PathBuf,
+    /// A second plan of the program, or another program and its plan, drawn beside the first.
+    #[arg(long, help = said("beside"), value_names = ["PROGRAM", "PLAN"], num_args = 1..=2)]
+    pub beside: Vec<PathBuf>,
+    /// Where the picture goes (.gz compresses); without it, or with -, to stdout.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// What to draw: a page for a browser, a picture for documents, a map for terminals; without it
+    /// by the ending of OUT (.html, .svg, .txt), and a map to stdout.
+    #[arg(long, help = said("format"), value_name = "FORMAT", value_parser = named(Format::ALL, Format::name, Format::from_name))]
+    pub format: Option<Format>,
+    /// Pixels or columns across [default: 1280; a map: 80].
+    #[arg(long, help = said("width"), value_name = "N")]
+    pub width: Option<u32>,
+    /// Pixels down, or rows of each lane [default: as lanes need; a map: 24].
+    #[arg(long, help = said("height"), value_name = "N")]
+    pub height: Option<u32>,
+    /// Draw this core only.
+    #[arg(long, help = said("core"), value_name = "N")]
+    pub core: Option<u32>,
+    /// Draw this space only.
+    #[arg(long, help = said("space"), value_name = "SPACE", value_parser = named(Space::ALL, Space::name, Space::from_name))]
+    pub space: Option<Space>,
 }
 
 /// How much is said on stderr.

@@ -7,7 +7,7 @@
 //! args      what was typed, and the library's options
 //! input     a path, stdin, gzip: bytes
 //! pair      a program with its plan
-//! plan, verify, deps, convert, explain, diff: one file per subcommand
+//! plan, verify, deps, convert, explain, diff, draw: one file per subcommand
 //! output    bytes to stdout, or to a file that is there whole or not at all
 //! progress  a bar, if someone is watching
 //! failure   what went wrong: a line on stderr, an exit status
@@ -18,6 +18,7 @@ mod convert;
 mod deps;
 mod diff;
 mod dot;
+mod draw;
 mod explain;
 mod failure;
 mod input;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Draw(args) => draw::run(args),
     })
     .unwrap_or_else(|_| {
         let sentence = "this is a mistake in dramalloc, please report it with the input file";

@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_void};
 use super::abi::{DRAM_ABI_MAJOR, DRAM_ABI_MINOR};
 use super::cancel::*;
 use super::context::*;
+use super::draw::*;
 use super::error::*;
 use super::explain::*;
 use super::function::*;
@@ -699,6 +700,15 @@ pub struct dram_api {
         user: *mut c_void,
         error: *mut *mut dram_error,
     ) -> dram_status,
+    /// `dram_plan_draw`.
+    pub plan_draw: unsafe extern "C" fn(
+        program: *const dram_program,
+        plan: *const dram_plan,
+        options: *const dram_draw_options,
+        write: dram_write_fn,
+        user: *mut c_void,
+        error: *mut *mut dram_error,
+    ) -> dram_status,
 }
 
 static API: dram_api = dram_api {
@@ -805,6 +815,7 @@ static API: dram_api = dram_api {
     error_conflict: dram_error_conflict,
     plan_explain: dram_plan_explain,
     plan_diff: dram_plan_diff,
+    plan_draw: dram_plan_draw,
 };
 
 /// The version of the ABI: `DRAM_ABI_MAJOR << 16 | DRAM_ABI_MINOR` of the library.

@@ -6,6 +6,7 @@
 use std::mem::offset_of;
 
 use super::context::dram_log_level;
+use super::draw::{dram_draw_format, dram_draw_options};
 use super::error::*;
 use super::explain::{dram_diff_options, dram_explain_options, dram_report_format};
 use super::function::dram_function_info;
@@ -23,6 +24,7 @@ use super::text::dram_str;
 use crate::ir::{Kind, MemoryType, Space, Usage};
 use crate::options::{Floor, Geometry, Preset, Strategy};
 use crate::plan::{DependenceKind, Status};
+use crate::report::draw::Format;
 
 macro_rules! layout {
     ($name:ident, $size:literal, { $($field:ident: $offset:literal),+ }) => {
@@ -72,6 +74,7 @@ layout!(dram_digest, 40, { core: 0, text: 4 });
 layout!(dram_pipeline_options, 64, { struct_size: 0, extra_bytes: 8, dram_rotation_size: 16, cores: 24, post_link: 28, disable_dram_allocation: 32, dram_rotation: 36, disable_dram_rotation: 40, disable_hbm_usage_check: 44, verify_each: 48, reserved: 52, verify_deep: 56, reserved_2: 60 });
 layout!(dram_run_info, 64, { struct_size: 0, copies_elided: 8, edges_before: 16, edges_after: 24, bytes_spent: 32, moved: 40, edges_removed_per_mib: 48, pass_count: 56, rotated: 60 });
 layout!(dram_pass_info, 40, { struct_size: 0, name: 8, took_ns: 24, verified: 32, note_count: 36 });
+layout!(dram_draw_options, 80, { struct_size: 0, title: 8, beside_plan: 24, beside_program: 32, beside_title: 40, format: 56, width: 60, height: 64, core: 68, space: 72, reserved: 76 });
 
 macro_rules! values {
     ($abi:ident, $core:ident, { $($variant:ident),+ }) => {
@@ -92,6 +95,7 @@ values!(dram_usage, Usage, { Internal, Collective, Input, Output, Weight, Consta
 values!(dram_kind, Kind, { Compute, DmaCopy, Collective, Call, Barrier });
 values!(dram_dependence_kind, DependenceKind, { Flow, Output, Anti });
 values!(dram_plan_status, Status, { Optimal, Feasible, Infeasible, Unknown });
+values!(dram_draw_format, Format, { Html, Svg, Ascii });
 
 // Without a twin in the core. Values that are matched on elsewhere are checked by their use.
 const _: () = assert!(dram_report_format::Text as u32 == 0);

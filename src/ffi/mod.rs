@@ -66,6 +66,8 @@ mod instruction;
 
 mod plan;
 
+mod draw;
+
 mod report;
 
 mod pressure;

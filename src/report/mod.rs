@@ -4,6 +4,7 @@ mod budget;
 mod columns;
 mod device;
 pub mod diff;
+pub mod draw;
 pub mod explain;
 mod pressure;
 #[cfg(test)]

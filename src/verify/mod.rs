@@ -30,7 +30,7 @@ mod overlap;
 mod raw;
 mod runtime_page;
 mod scope;
-mod sweep;
+pub(crate) mod sweep;
 #[cfg(test)]
 mod tests;
 mod wall;

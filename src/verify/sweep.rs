@@ -12,7 +12,7 @@ use crate::sorting::CompactSort as _;
 
 /// Bytes `[start, end)` during the closed time `[first, last]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rect {
+pub(crate) struct Rect {
     pub first: u64,
     pub last: u64,
     pub start: u64,
@@ -23,7 +23,7 @@ pub(super) struct Rect {
 
 /// Tells every pair of boxes of different owners that share an instant and a byte, as positions,
 /// the one that starts later second; stops early when told to.
-pub(super) fn overlaps(boxes: &[Rect], mut tell: impl FnMut(usize, usize) -> Next) {
+pub(crate) fn overlaps(boxes: &[Rect], mut tell: impl FnMut(usize, usize) -> Next) {
     if !any_overlap(boxes) {
         return;
     }
@@ -66,7 +66,7 @@ pub(super) fn overlaps(boxes: &[Rect], mut tell: impl FnMut(usize, usize) -> Nex
 
 /// Whether a search goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     Continue,
     Stop,
 }

@@ -4,6 +4,7 @@ mod bad_input;
 mod convert;
 mod deps;
 mod diff;
+mod draw;
 mod explain;
 mod harness;
 mod output;

@@ -218,6 +218,7 @@ fn every_function_refuses_what_means_nothing() {
         // In `reports`.
         plan_explain: _,
         plan_diff: _,
+        plan_draw,
     } = *api();
     let mut number = 0u32;
     let mut long = 0u64;
@@ -632,6 +633,12 @@ fn every_function_refuses_what_means_nothing() {
             plan_to_json(h, Some(swallow), null_mut(), e)
         });
         refused("plan_to_json", plan_to_json(plan, None, null_mut(), e));
+        refuses("plan_draw", |h| {
+            plan_draw(h, plan, null(), Some(swallow), null_mut(), e)
+        });
+        refuses("plan_draw", |h| {
+            plan_draw(program, h, null(), Some(swallow), null_mut(), e)
+        });
         frees_null_only("plan_free", plan_free);
         refuses("plan_get", |h| plan_get(h, &mut sized(), e));
         zeroed("plan_get", |out| plan_get(null(), out, e));

@@ -2,6 +2,7 @@
 
 mod building;
 mod callbacks;
+mod drawing;
 mod many;
 mod misuse;
 mod misuse_many;
