@@ -101,14 +101,23 @@ pub struct VerifyArgs {
 /// `dramalloc convert`.
 #[derive(clap::Args)]
 pub struct ConvertArgs {
-    /// A program (JSON) or a raw problem (CSV), gzip or not; - is stdin.
+    /// A program (JSON), a raw problem (CSV) or XLA's buffer assignment (text), gzip or not; - is
+    /// stdin.
     pub file: PathBuf,
     /// Where the result goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// The format to write; without it by the ending of OUT, or the format of FILE.
-    #[arg(long, value_name = "FORMAT", value_parser = words(&["json", "csv"]))]
+    /// The format to write; without it by the ending of OUT, or the format of FILE. A Chrome trace
+    /// opens in Perfetto, a memory snapshot in PyTorch's memory_viz; both show a plan.
+    #[arg(long, value_name = "FORMAT", value_parser = words(&["json", "csv", "chrome-trace", "memory-snapshot"]))]
     pub to: Option<String>,
+    /// The plan of FILE, for a Chrome trace or a memory snapshot; - is stdin.
+    #[arg(long, value_name = "PLAN")]
+    pub plan: Option<PathBuf>,
+    /// For XLA's buffer assignment: where XLA's own plan goes (.gz compresses), as JSON or CSV like
+    /// the result.
+    #[arg(long, value_name = "OUT")]
+    pub plan_out: Option<PathBuf>,
     /// For CSV: the function whose buffers are written, if there are several.
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
@@ -142,6 +151,10 @@ pub struct DiffArgs {
     /// A program and two plans of it, or two programs with a plan each; - is stdin.
     #[arg(num_args = 3..=4, required = true, value_name = "FILES")]
     pub files: Vec<PathBuf>,
+    /// Also draw the two plans beside each other: .html is a page for a browser, .svg a picture,
+    /// .txt a map.
+    #[arg(long, value_name = "FILE")]
+    pub draw: Option<PathBuf>,
     /// How it is told.
     #[command(flatten)]
     pub report: ReportArgs,

@@ -6,6 +6,7 @@ use dramalloc::format;
 use dramalloc::report::diff::{diff, difference_text};
 
 use crate::args::DiffArgs;
+use crate::draw;
 use crate::failure::Failure;
 use crate::input::is_standard;
 use crate::output;
@@ -38,5 +39,8 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     } else {
         difference_text(&difference, args.report.spaces).into_bytes()
     };
+    if let Some(file) = &args.draw {
+        draw::beside([(a, &before), (b, &after)], file)?;
+    }
     output::write(args.report.output.as_deref(), &bytes)
 }

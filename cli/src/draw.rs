@@ -1,16 +1,18 @@
 //! `dramalloc draw`: a picture of a plan, or of two beside each other.
 
+use std::path::Path;
+
 use dramalloc::report::draw::{Format, Options, Picture, draw};
 
 use crate::args::DrawArgs;
 use crate::failure::Failure;
 use crate::input::is_standard;
 use crate::output;
-use crate::pair;
+use crate::pair::{self, Pair};
 
 /// Runs the subcommand.
 pub fn run(args: &DrawArgs) -> Result<(), Failure> {
-    let format = format(args)?;
+    let format = format(args.output.as_deref(), args.format)?;
     check_stdin(args)?;
     let options = Options {
         width: args.width.unwrap_or(0),
@@ -26,28 +28,45 @@ pub fn run(args: &DrawArgs) -> Result<(), Failure> {
         [plan] => Some(pair::read(&args.program, plan)?),
         [program, plan, ..] => Some(pair::read(program, plan)?),
     };
-    let titles = titles(args);
-    let pairs = [Some(&first), second.as_ref()];
+    let bytes = match (&second, args.beside.last()) {
+        (Some(second), Some(beside)) => {
+            let [one, two] = titles([&args.plan, beside]);
+            paint(format, &options, &[(&one, &first), (&two, second)])
+        }
+        _ => paint(format, &options, &[("", &first)]), // The program's own name.
+    };
+    output::write(args.output.as_deref(), &bytes)
+}
+
+/// Draws two plans beside each other into a file, in the format of its ending.
+pub fn beside(plans: [(&Path, &Pair); 2], file: &Path) -> Result<(), Failure> {
+    let format = format(Some(file), None)?;
+    let [(a, before), (b, after)] = plans;
+    let [one, two] = titles([a, b]);
+    let pictures = [(one.as_str(), before), (two.as_str(), after)];
+    output::write(Some(file), &paint(format, &Options::default(), &pictures))
+}
+
+/// The pictures of one pair or of two, each with its title.
+fn paint(format: Format, options: &Options, pairs: &[(&str, &Pair)]) -> Vec<u8> {
     let pictures: Vec<Picture<'_>> = pairs
         .iter()
-        .flatten()
-        .zip(&titles)
-        .map(|(pair, title)| Picture {
+        .map(|&(title, pair)| Picture {
             title,
             program: &pair.program,
             plan: &pair.plan,
         })
         .collect();
     let mut bytes = Vec::new();
-    draw(format, &pictures, &options, &mut bytes).expect("memory takes every write");
-    output::write(args.output.as_deref(), &bytes)
+    draw(format, &pictures, options, &mut bytes).expect("memory takes every write");
+    bytes
 }
 
 /// As asked for, or by the ending of the file; stdout gets a map.
-fn format(args: &DrawArgs) -> Result<Format, Failure> {
-    let file = args.output.as_deref().filter(|path| !is_standard(path));
-    let Some(path) = file.filter(|_| args.format.is_none()) else {
-        return Ok(args.format.unwrap_or(Format::Ascii));
+fn format(file: Option<&Path>, asked: Option<Format>) -> Result<Format, Failure> {
+    let file = file.filter(|path| !is_standard(path));
+    let Some(path) = file.filter(|_| asked.is_none()) else {
+        return Ok(asked.unwrap_or(Format::Ascii));
     };
     let stem = match output::is_gzip(path) {
         true => path.with_extension(""),
@@ -65,14 +84,10 @@ fn format(args: &DrawArgs) -> Result<Format, Failure> {
     }
 }
 
-/// The program's name stands above one picture; two are told apart by the files of their plans, with
-/// their folders where the names are the same.
-fn titles(args: &DrawArgs) -> [String; 2] {
-    let [.., beside] = args.beside.as_slice() else {
-        return Default::default();
-    };
-    let plans = [&args.plan, beside];
-    let names = plans.map(|path| path.file_name());
+/// Two pictures are told apart by the files of their plans, with their folders where the names are
+/// the same.
+fn titles(plans: [&Path; 2]) -> [String; 2] {
+    let names = plans.map(Path::file_name);
     match names[0] == names[1] {
         true => plans.map(|path| path.display().to_string()),
         false => names.map(|name| name.unwrap_or_default().to_string_lossy().into_owned()),

@@ -25,6 +25,41 @@ fn the_text_for_people_is_as_it_was() {
 }
 
 #[test]
+fn both_plans_are_drawn_beside_each_other() {
+    let folder = planned("diff_draw");
+    let plans = ["diff", "a.json", "a.plan.json", "b.json", "b.plan.json"];
+    let text = folder.run(plans).expect(0);
+    let drawn = folder
+        .run(plans.into_iter().chain(["--draw", "both.svg"]))
+        .expect(0);
+    assert_eq!(drawn.text(), text.text(), "the text is the same");
+    let compared = [
+        "draw",
+        "a.json",
+        "a.plan.json",
+        "--beside",
+        "b.json",
+        "b.plan.json",
+    ];
+    let picture = folder
+        .run(compared.into_iter().chain(["--format", "svg"]))
+        .expect(0);
+    assert_eq!(
+        folder.read("both.svg"),
+        picture.stdout,
+        "it is the picture that `draw` makes"
+    );
+    let refused = folder
+        .run(plans.into_iter().chain(["--draw", "both.pdf"]))
+        .expect(2);
+    assert!(refused.stderr.contains("both.pdf"), "{}", refused.stderr);
+    assert!(
+        refused.stdout.is_empty(),
+        "nothing is told if nothing can be drawn"
+    );
+}
+
+#[test]
 fn json_says_what_the_text_says() {
     let folder = planned("diff_json");
     let args = [

@@ -20,7 +20,8 @@
 //!
 //! Two things that other tools write would change the problem and are refused: times that are
 //! vector clocks (`1:2`), and gaps with windows (`l-u@wl:wu`), in which part of the bytes stays in
-//! use. A pool that does not start at 0 (`# pool_offset=`) is refused as well.
+//! use. A pool's own start (`# pool_offset=`) changes nothing, since offsets count from it: it is kept
+//! and noted, and so is a column `kind`.
 
 mod table;
 #[cfg(test)]
@@ -57,7 +58,7 @@ impl CsvFile {
         let mark = bytes.len() - text(&bytes)?.len();
         bytes.drain(..mark);
         let text = String::from_utf8(bytes).expect("it has just been read as text");
-        let start = preamble(&text)?;
+        let (start, pool) = preamble(&text)?;
         let mut records = Records::of(&text[start..]);
         let header = records.next()?;
         let line = text[..start].lines().count() as u64 + 1;
@@ -77,7 +78,12 @@ impl CsvFile {
             }
         }
         rows.refuse_duplicates(&text, start)?;
-        let (notes, problem) = (rows.notes(), rows.problem);
+        let (mut notes, problem) = (rows.notes(), rows.problem);
+        if let Some(pool) = pool.filter(|&pool| pool > 0) {
+            notes.push(format!(
+                "offsets count from the start of the pool, which lies at {pool}"
+            ));
+        }
         Ok(CsvFile {
             problem,
             notes,
@@ -117,34 +123,30 @@ fn line_of(text: &str, byte: usize) -> u64 {
     1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
-/// How long the comments and blank lines above the header are.
-fn preamble(text: &str) -> Result<usize> {
-    let mut start = 0;
+/// How long the comments and blank lines above the header are, and where the pool starts, if they
+/// say so.
+fn preamble(text: &str) -> Result<(usize, Option<u64>)> {
+    let (mut start, mut pool) = (0, None);
     for (i, line) in text.split_inclusive('\n').enumerate() {
         let content = line.trim();
-        let Some(comment) = content.strip_prefix('#') else {
-            if content.is_empty() {
-                start += line.len();
-                continue;
-            }
+        let comment = content.strip_prefix('#');
+        if comment.is_none() && !content.is_empty() {
             break;
-        };
-        let pool = comment
-            .trim()
-            .strip_prefix("pool_offset")
-            .map(str::trim_start);
-        if let Some(value) = pool.and_then(|rest| rest.strip_prefix('='))
-            && value.trim() != "0"
-        {
-            return Err(document_error(format!(
-                "line {}: a pool that starts at {} is not supported",
-                i + 1,
-                value.trim()
-            )));
+        }
+        let said = comment.and_then(|comment| comment.trim().strip_prefix("pool_offset"));
+        if let Some(value) = said.and_then(|rest| rest.trim_start().strip_prefix('=')) {
+            let value = value.trim();
+            let number = value.parse().map_err(|_| {
+                let line = i + 1;
+                document_error(format!(
+                    "line {line}: pool_offset {value:?} is no whole number from 0 to 2^64 - 1"
+                ))
+            })?;
+            pool = Some(number);
         }
         start += line.len();
     }
-    Ok(start)
+    Ok((start, pool))
 }
 
 /// Which field of a row holds what.

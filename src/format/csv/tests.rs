@@ -103,6 +103,21 @@ fn pins_alignments_and_empty_lives_are_read() {
 }
 
 #[test]
+fn a_file_of_omnimalloc_is_read_as_it_is_written() {
+    // What version 1.0 writes for a pool with a base, a kind and one row that is placed.
+    let text = "# pool_offset=4096\r\nid,lower,upper,size,offset,kind\r\n0,0,4,64,,WORKSPACE\r\n\
+                \"a,b\",2,6,32,64,\r\n";
+    let file = read(text);
+    assert_eq!(lives(file.problem()), [[(0, 4)], [(2, 6)]]);
+    assert_eq!(file.problem().pins, [None, Some(64)]);
+    let notes = file.notes().join("; ");
+    assert!(notes.contains("kind") && notes.contains("4096"), "{notes}");
+    // The base stays where it stood: offsets count from it.
+    let want = text.replace("64,,WORKSPACE", "64,0,WORKSPACE");
+    assert_eq!(written(&file, &[0, 64]), want);
+}
+
+#[test]
 fn the_output_is_the_input_with_offsets() {
     let text = "# c\nid,lower,size,upper,kind,hint\na,0,10,4,WORKSPACE,7\n\"b, c\",-2, 7,3,,\n";
     let file = read(text);
@@ -264,8 +279,8 @@ fn an_error_names_the_line() {
         ),
         (
             "a pool",
-            "# pool_offset=64\nid,lower,upper,size\n".to_owned(),
-            "line 1: a pool that starts at 64 is not supported",
+            "# made by hand\n# pool_offset=all\nid,lower,upper,size\n".to_owned(),
+            "line 2: pool_offset \"all\" is no whole number",
         ),
     ];
     for (name, text, wanted) in cases {

@@ -92,6 +92,19 @@ impl<W: Write> JsonOut<W> {
         })
     }
 
+    /// One more element of a list of lines, from within the body of another that writes several.
+    pub(crate) fn element(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if !self.first {
+            self.separate()?;
+            self.new_line()?;
+            self.first = true;
+        }
+        body(self)
+    }
+
     fn new_line(&mut self) -> io::Result<()> {
         self.out.write_all(b"\n")?;
         (0..self.lines).try_for_each(|_| self.out.write_all(b"  "))
