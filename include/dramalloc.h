@@ -52,7 +52,7 @@
 /**
  * The ABI's minor version: raised when functions or fields are appended.
  */
-#define DRAM_ABI_MINOR 2
+#define DRAM_ABI_MINOR 3
 
 /**
  * `dram_error_info` fields `core` and `instruction`: not known.
