@@ -56,6 +56,7 @@ template <class T>
 class Span {
  public:
   constexpr Span() noexcept = default;
+  /// Of an address and a number of elements.
   constexpr Span(T *data, std::size_t size) noexcept : data_(data), size_(size) {}
   /// Of anything with `data()` and `size()`.
   template <class C, class = decltype(std::declval<C &>().data()),
@@ -74,10 +75,15 @@ class Span {
 #pragma GCC diagnostic pop
 #endif
 
+  /// The first element; null if there is none.
   constexpr T *data() const noexcept { return data_; }
+  /// How many elements.
   constexpr std::size_t size() const noexcept { return size_; }
+  /// Where a loop begins.
   constexpr T *begin() const noexcept { return data_; }
+  /// Where a loop ends.
   constexpr T *end() const noexcept { return data_ + size_; }
+  /// Element `i`, unchecked.
   constexpr T &operator[](std::size_t i) const noexcept { return data_[i]; }
 
  private:
@@ -105,8 +111,10 @@ T sized() noexcept {
 /// What `Result::value` and `Status::check` throw.
 class Exception : public std::runtime_error {
  public:
+  /// Of a status and the sentence that goes with it.
   Exception(dram_status code, std::string_view message)
       : std::runtime_error(std::string(message)), code_(code) {}
+  /// The status that was thrown.
   dram_status code() const noexcept { return code_; }
 
  private:
@@ -123,7 +131,9 @@ class [[nodiscard]] Status {
       : api_(api), code_(code), error_(error) {}
   /// A failure on this side of the border; `text` lives for ever.
   Status(dram_status code, const char *text) noexcept : code_(code), text_(text) {}
+  /// Leaves success behind.
   Status(Status &&other) noexcept { swap(other); }
+  /// Leaves success behind; frees what this object held.
   Status &operator=(Status &&other) noexcept {
     Status(std::move(other)).swap(*this);
     return *this;
@@ -132,8 +142,11 @@ class [[nodiscard]] Status {
     if (error_ != nullptr) (void)api_->error_free(error_);
   }
 
+  /// Whether the call succeeded.
   bool ok() const noexcept { return code_ == DRAM_STATUS_OK; }
+  /// The same as `ok`.
   explicit operator bool() const noexcept { return ok(); }
+  /// The number of the outcome.
   dram_status code() const noexcept { return code_; }
 
   /// The sentence, borrowed from this object; empty for success.
@@ -200,12 +213,18 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
+  /// Success.
   Result(T value) : value_(std::move(value)) {}
+  /// Failure; the status is not OK.
   Result(Status status) noexcept : status_(std::move(status)) {}
 
+  /// Whether there is a value.
   bool ok() const noexcept { return value_.has_value(); }
+  /// The same as `ok`.
   explicit operator bool() const noexcept { return ok(); }
+  /// Why there is no value, borrowed from this object.
   const Status &status() const & noexcept { return status_; }
+  /// Why there is no value, moved out.
   Status status() && noexcept { return std::move(status_); }
 
   /// The value; throws, or aborts where there are no exceptions, if there is none.
@@ -213,12 +232,16 @@ class [[nodiscard]] Result {
     status_.check();
     return *value_;
   }
+  /// The value, moved out; as above if there is none.
   T &&value() && {
     status_.check();
     return std::move(*value_);
   }
+  /// The same as `value`.
   T &operator*() & { return value(); }
+  /// The same as `value`.
   T &&operator*() && { return std::move(*this).value(); }
+  /// A member of the value; as `value` if there is none.
   T *operator->() { return &value(); }
 
  private:
@@ -343,19 +366,23 @@ inline Write append_to(std::string &text) {
 /// A sticky flag that stops runs from any thread.
 class Cancel {
  public:
+  /// A flag that is not set.
   static Result<Cancel> create(Api api) {
     dram_cancel *handle = nullptr;
     Status status = detail::call(api, &dram_api::cancel_new, &handle);
     if (!status) return status;
     return Cancel(api, handle);
   }
+  /// Stops the runs that watch it, now and later; from any thread.
   Status set() const { return detail::call(owned_.api(), &dram_api::cancel_set, owned_.get()); }
+  /// Whether it has been set.
   Result<bool> is_set() const {
     std::uint32_t set = 0;
     Status status = detail::call(owned_.api(), &dram_api::cancel_is_set, owned_.get(), &set);
     if (!status) return status;
     return set != 0;
   }
+  /// The handle, still owned.
   dram_cancel *get() const noexcept { return owned_.get(); }
 
  private:
@@ -450,6 +477,7 @@ class Watch {
 /// A memory location as a host describes it; see dram_memloc_desc. The name is borrowed.
 struct MemLoc : dram_memloc_desc {
   MemLoc() noexcept : dram_memloc_desc(sized<dram_memloc_desc>()) {}
+  /// A local, internal location of so many bytes.
   MemLoc(std::string_view named, std::uint64_t size) noexcept : MemLoc() {
     name = str(named);
     bytes = size;
@@ -463,11 +491,13 @@ struct MemLoc : dram_memloc_desc {
     loc.offset = from;
     return loc;
   }
+  /// Gives it the host's own address; it is never moved.
   MemLoc &pin(std::uint64_t at) noexcept {
     flags |= DRAM_MEMLOC_FLAG_PINNED;
     address = at;
     return *this;
   }
+  /// Its bytes are needed after the function returns.
   MemLoc &escape() noexcept {
     flags |= DRAM_MEMLOC_FLAG_ESCAPES;
     return *this;
@@ -505,31 +535,45 @@ inline dram_operand part(std::uint32_t memloc, std::uint64_t offset,
 /// An instruction as a host describes it; see dram_instruction_desc. Everything is borrowed, so
 /// lists in braces belong inside the call.
 struct Instruction {
+  /// What it does, in the host's words.
   std::string_view op = {};
+  /// What it reads.
   Span<const dram_operand> uses = {};
+  /// What it writes.
   Span<const dram_operand> defs = {};
+  /// The engine that runs it; engines run in parallel.
   std::uint32_t engine = 0;
+  /// A `dram_kind`.
   std::uint32_t kind = DRAM_KIND_COMPUTE;
+  /// Pairs of positions: this def may start where that use starts.
   Span<const dram_in_place> in_place = {};
+  /// Its own name, for messages.
   std::string_view name = {};
+  /// The function that a call runs.
   std::string_view callee = {};
+  /// A call's bindings of locations to the callee's.
   Span<const dram_argument> args = {};
+  /// A barrier's number, equal on all cores.
   std::optional<std::uint64_t> id = {};
 };
 
 /// One function of a module. A plain value: it lives and dies with its program.
 class Function {
  public:
+  /// Wraps a handle, which stays its program's.
   Function(Api api, dram_function *handle) noexcept : api_(api), handle_(handle) {}
+  /// The handle, still the program's.
   dram_function *get() const noexcept { return handle_; }
 
   /// Its name, borrowed from the program, and its counts.
   Result<dram_function_info> info() const {
     return detail::get(api_, &dram_api::function_get, sized<dram_function_info>(), handle_);
   }
+  /// Makes room for so many of each, so that adding them is cheaper.
   Status reserve(std::size_t memlocs, std::size_t instructions) const {
     return detail::call(api_, &dram_api::function_reserve, handle_, memlocs, instructions);
   }
+  /// Adds one location; returns its number.
   Result<std::uint32_t> add_memloc(const dram_memloc_desc &memloc) const {
     return detail::get(api_, &dram_api::function_add_memloc, std::uint32_t{0}, handle_, &memloc);
   }
@@ -538,13 +582,16 @@ class Function {
     return detail::get(api_, &dram_api::function_add_memlocs, std::uint32_t{0}, handle_,
                        memlocs.data(), memlocs.size());
   }
+  /// Opens the next block; later instructions go there. Returns its number.
   Result<std::uint32_t> add_block(std::string_view name = {}) const {
     return detail::get(api_, &dram_api::function_add_block, std::uint32_t{0}, handle_, str(name));
   }
+  /// Says where control may go from a block.
   Status set_successors(std::uint32_t block, Span<const std::uint32_t> successors) const {
     return detail::call(api_, &dram_api::function_set_successors, handle_, block,
                         successors.data(), successors.size());
   }
+  /// Adds one instruction to the block opened last; returns its flat index.
   Result<std::uint32_t> add_instruction(const Instruction &given) const {
     auto desc = sized<dram_instruction_desc>();
     desc.op = str(given.op);
@@ -570,14 +617,17 @@ class Function {
     return detail::get(api_, &dram_api::function_add_instructions, std::uint32_t{0}, handle_,
                        &columns);
   }
+  /// The number of the location with this name.
   Result<std::uint32_t> find_memloc(std::string_view name) const {
     return detail::get(api_, &dram_api::function_find_memloc, std::uint32_t{0}, handle_,
                        str(name));
   }
+  /// What is known of a location.
   Result<dram_memloc_info> memloc(std::uint32_t memloc) const {
     return detail::get(api_, &dram_api::function_memloc, sized<dram_memloc_info>(), handle_,
                        memloc);
   }
+  /// Its name, copied.
   Result<std::string> memloc_name(std::uint32_t memloc) const {
     std::string name;
     detail::Write sink = [&](std::string_view text) {
@@ -589,6 +639,7 @@ class Function {
     if (!status) return status;
     return name;
   }
+  /// Its address; DRAM_NO_ADDRESS if it has none.
   Result<std::uint64_t> address(std::uint32_t memloc) const {
     return detail::get(api_, &dram_api::function_address, std::uint64_t{0}, handle_, memloc);
   }
@@ -632,7 +683,9 @@ class Function {
 /// Where everything lies, and how good that is.
 class Plan {
  public:
+  /// Takes over a handle.
   Plan(Api api, dram_plan *handle) noexcept : owned_(api, handle) {}
+  /// Reads a plan file.
   static Result<Plan> from_json(Api api, std::string_view text) {
     dram_plan *handle = nullptr;
     Status status = detail::call(api, &dram_api::plan_from_json,
@@ -641,13 +694,16 @@ class Plan {
     if (!status) return status;
     return Plan(api, handle);
   }
+  /// The handle, still owned.
   dram_plan *get() const noexcept { return owned_.get(); }
+  /// Frees it now.
   void reset() noexcept { owned_.reset(); }
 
   /// The figures; text borrowed from the plan.
   Result<dram_plan_info> info() const {
     return detail::get(api(), &dram_api::plan_get, sized<dram_plan_info>(), get());
   }
+  /// The figures of one space.
   Result<dram_space_info> space(std::uint32_t position) const {
     return detail::get(api(), &dram_api::plan_space, sized<dram_space_info>(), get(), position);
   }
@@ -662,6 +718,7 @@ class Plan {
   Result<dram_straddler> straddler(std::uint32_t position) const {
     return detail::get(api(), &dram_api::plan_straddler, sized<dram_straddler>(), get(), position);
   }
+  /// One figure by name.
   Result<std::uint64_t> metric(std::string_view name) const {
     return detail::get(api(), &dram_api::plan_metric, std::uint64_t{0}, get(), str(name));
   }
@@ -680,6 +737,7 @@ class Plan {
     return detail::get(api(), &dram_api::plan_memloc_get, sized<dram_plan_memloc>(), get(),
                        function.get(), memloc);
   }
+  /// When it is live: closed runs of flat indices, ascending.
   Result<std::vector<dram_segment>> segments(const Function &function,
                                              std::uint32_t memloc) const {
     auto about = this->memloc(function, memloc);
@@ -767,9 +825,12 @@ inline const dram_plan *detail::Watch::handle_of(const Plan *plan) noexcept {
 /// What verification found; empty for a plan that is proven right.
 class Report {
  public:
+  /// Takes over a handle.
   Report(Api api, dram_report *handle) noexcept : owned_(api, handle) {}
+  /// The handle, still owned.
   dram_report *get() const noexcept { return owned_.get(); }
 
+  /// How many violations there are.
   Result<std::uint32_t> count() const {
     return detail::get(owned_.api(), &dram_api::report_count, std::uint32_t{0}, get());
   }
@@ -803,19 +864,24 @@ class Report {
 /// One core's copy of the program. A plain value: it lives and dies with its program.
 class Module {
  public:
+  /// Wraps a handle, which stays its program's.
   Module(Api api, dram_module *handle) noexcept : api_(api), handle_(handle) {}
+  /// The handle, still the program's.
   dram_module *get() const noexcept { return handle_; }
 
   /// Its name, borrowed from the program, its core, its counts.
   Result<dram_module_info> info() const {
     return detail::get(api_, &dram_api::module_get, sized<dram_module_info>(), handle_);
   }
+  /// Adds an empty function.
   Result<Function> add_function(std::string_view name) const {
     return function(&dram_api::module_add_function, str(name));
   }
+  /// The function at a position.
   Result<Function> function(std::uint32_t position) const {
     return function(&dram_api::module_function, position);
   }
+  /// The function with this name.
   Result<Function> find_function(std::string_view name) const {
     return function(&dram_api::module_find_function, str(name));
   }
@@ -835,15 +901,19 @@ class Module {
   Status lnc_split(std::uint32_t cores) const {
     return detail::call(api_, &dram_api::module_lnc_split, handle_, cores);
   }
+  /// Takes back every address that is not the host's pin.
   Status clear_placement() const {
     return detail::call(api_, &dram_api::module_clear_placement, handle_);
   }
+  /// An attribute by number; see dram_attribute.
   Result<std::uint64_t> attribute(std::uint32_t number) const {
     return detail::get(api_, &dram_api::module_attribute, std::uint64_t{0}, handle_, number);
   }
+  /// A metric by number; see dram_metric.
   Result<std::uint64_t> metric(std::uint32_t number) const {
     return detail::get(api_, &dram_api::module_metric, std::uint64_t{0}, handle_, number);
   }
+  /// A metric by name.
   Result<std::uint64_t> metric(std::string_view name) const {
     return detail::get(api_, &dram_api::module_metric_named, std::uint64_t{0}, handle_,
                        str(name));
@@ -870,19 +940,26 @@ struct DrawOptions : dram_draw_options {
 /// A whole program, one module per core. Dies with its context at the latest.
 class Program {
  public:
+  /// Takes over a handle.
   Program(Api api, dram_program *handle) noexcept : owned_(api, handle) {}
+  /// The handle, still owned.
   dram_program *get() const noexcept { return owned_.get(); }
+  /// Frees it now, with its modules and functions.
   void reset() noexcept { owned_.reset(); }
 
+  /// Adds an empty module for a core.
   Result<Module> add_module(std::string_view name, std::uint32_t core) const {
     return module(&dram_api::program_add_module, str(name), core);
   }
+  /// How many modules there are.
   Result<std::uint32_t> module_count() const {
     return detail::get(api(), &dram_api::program_module_count, std::uint32_t{0}, get());
   }
+  /// The module at a position.
   Result<Module> module(std::uint32_t position) const {
     return module(&dram_api::program_module, position);
   }
+  /// The module of a core.
   Result<Module> find_module(std::uint32_t core) const {
     return module(&dram_api::program_find_module, core);
   }
@@ -902,6 +979,7 @@ class Program {
   Status apply(const Plan &plan) const {
     return detail::call(api(), &dram_api::program_apply, get(), plan.get());
   }
+  /// Proves a plan, or says what is wrong with it.
   Result<Report> verify(const Plan &plan) const {
     dram_report *report = nullptr;
     Status status =
@@ -944,6 +1022,7 @@ class Program {
     if (!status) return status;
     return text;
   }
+  /// What fills a core's memory at its worst instruction; `extra` are bytes of the host's.
   Result<dram_hbm_usage> hbm_usage(const Plan &plan, std::uint32_t core,
                                    std::uint64_t extra = 0) const {
     return detail::get(api(), &dram_api::program_hbm_usage, sized<dram_hbm_usage>(), get(),
@@ -1006,14 +1085,17 @@ class Program {
 /// The owner of programs, and where notes are logged.
 class Context {
  public:
+  /// Receives what a person should know; the level is a dram_log_level.
   using Log = std::function<void(std::uint32_t level, std::string_view message)>;
 
+  /// A context that logs nothing.
   static Result<Context> create(Api api) {
     dram_context *handle = nullptr;
     Status status = detail::call(api, &dram_api::context_new, &handle);
     if (!status) return status;
     return Context(api, handle);
   }
+  /// The handle, still owned.
   dram_context *get() const noexcept { return owned_.get(); }
 
   /// Says where notes go; an empty function for silence. Not while another call is running.
@@ -1025,12 +1107,14 @@ class Context {
     if (status) log_ = std::move(kept);
     return status;
   }
+  /// An empty program.
   Result<Program> new_program(std::string_view name) const {
     dram_program *program = nullptr;
     Status status = detail::call(api(), &dram_api::program_new, get(), str(name), &program);
     if (!status) return status;
     return Program(api(), program);
   }
+  /// Reads a program file.
   Result<Program> program_from_json(std::string_view text) const {
     dram_program *program = nullptr;
     Status status = detail::call(api(), &dram_api::program_from_json, get(),
@@ -1059,12 +1143,16 @@ struct PipelineOptions : dram_pipeline_options {
 /// What a run of a pipeline did.
 class Run {
  public:
+  /// Takes over a handle.
   Run(Api api, dram_run *handle) noexcept : owned_(api, handle) {}
+  /// The handle, still owned.
   dram_run *get() const noexcept { return owned_.get(); }
 
+  /// What the run came to.
   Result<dram_run_info> info() const {
     return detail::get(owned_.api(), &dram_api::run_get, sized<dram_run_info>(), get());
   }
+  /// What one pass did; text borrowed from the run.
   Result<dram_pass_info> pass(std::uint32_t position) const {
     return detail::get(owned_.api(), &dram_api::run_pass, sized<dram_pass_info>(), get(),
                        position);
@@ -1092,6 +1180,7 @@ class Run {
 /// The named passes, built from switches.
 class Pipeline {
  public:
+  /// The passes that the switches leave.
   static Result<Pipeline> create(Api api, const PipelineOptions &options = {}) {
     dram_pipeline *handle = nullptr;
     Status status = detail::call(api, &dram_api::pipeline_new,
@@ -1099,8 +1188,10 @@ class Pipeline {
     if (!status) return status;
     return Pipeline(api, handle);
   }
+  /// The handle, still owned.
   dram_pipeline *get() const noexcept { return owned_.get(); }
 
+  /// How many passes it has.
   Result<std::uint32_t> pass_count() const {
     return detail::get(api(), &dram_api::pipeline_pass_count, std::uint32_t{0}, get());
   }
@@ -1137,6 +1228,7 @@ class Pipeline {
 /// value: the modules live and die with their programs.
 class Cores {
  public:
+  /// Of modules that have different cores.
   Cores(Api api, Span<const Module> modules) : api_(api) {
     for (const Module &module : modules) handles_.push_back(module.get());
   }
@@ -1203,7 +1295,9 @@ inline Status check_digests(Api api, Span<const dram_digest> digests) {
 
 /// A solved raw problem.
 struct Solved {
+  /// Where each buffer begins.
   std::vector<std::uint64_t> offsets;
+  /// The figures.
   dram_problem_result result;
 };
 
@@ -1237,6 +1331,7 @@ inline Result<Solved> solve(Api api, Span<const std::int64_t> lower,
 /// Which of these closed intervals overlap a given one?
 class IntervalTree {
  public:
+  /// Of intervals [lo[i], hi[i]].
   static Result<IntervalTree> create(Api api, Span<const std::uint32_t> lo,
                                      Span<const std::uint32_t> hi) {
     if (lo.size() != hi.size()) {
@@ -1248,6 +1343,7 @@ class IntervalTree {
     if (!status) return status;
     return IntervalTree(api, handle);
   }
+  /// The handle, still owned.
   dram_interval_tree *get() const noexcept { return owned_.get(); }
 
   /// What overlaps interval i, ascending, without itself.

@@ -23,17 +23,20 @@ namespace dram {
 /// A loaded library, or why there is none.
 class Library {
  public:
+  /// The table that was found.
   static Library loaded(const dram_api *api) {
     Library library;
     library.api_ = api;
     return library;
   }
+  /// The sentence that says why not.
   static Library failed(std::string why) {
     Library library;
     library.error_ = std::move(why);
     return library;
   }
 
+  /// Whether it was loaded.
   explicit operator bool() const noexcept { return api_ != nullptr; }
   /// The table of its functions; null if it was not loaded.
   const dram_api *api() const noexcept { return api_; }

@@ -22,8 +22,11 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(test)]
+mod catalogue_tests;
 mod control;
 pub mod depend;
+pub mod described;
 mod error;
 mod ffi;
 pub mod format;

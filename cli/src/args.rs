@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand};
+use dramalloc::described::described;
 use dramalloc::ir::Space;
 use dramalloc::report::draw::Format;
 use dramalloc::{Floor, Geometry, Options, Preset, Strategy};
@@ -48,11 +49,10 @@ pub struct PlanArgs {
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// Also write the order that re-used bytes need (programs only).
-    #[arg(long)]
+    #[arg(long, help = said("deps"))]
     pub deps: bool,
-    /// An earlier plan of this program, or of one like it, to start from: what has not changed stays
-    /// where it was, if that costs nothing (a CSV has a column for it); - is stdin.
-    #[arg(long, value_name = "PLAN")]
+    /// An earlier plan to start from.
+    #[arg(long, help = said("hint"), value_name = "PLAN")]
     pub hint: Option<PathBuf>,
     /// What is asked for.
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub struct DepsArgs {
     /// Its plan; - is stdin.
     pub plan: PathBuf,
     /// Write the dependences alone, as a graph in DOT for Graphviz; for small programs.
-    #[arg(long)]
+    #[arg(long, help = said("dot"))]
     pub dot: bool,
     /// Where the plan with its dependences goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
@@ -83,8 +83,8 @@ pub struct DepsArgs {
 /// `dramalloc verify`.
 #[derive(clap::Args)]
 pub struct VerifyArgs {
-    /// Also run the program by location and by address, and compare every value and the order.
-    #[arg(long)]
+    /// Also run the program.
+    #[arg(long, help = said("deep"))]
     pub deep: bool,
     /// The program (JSON) or raw problem (CSV); - is stdin.
     pub program: PathBuf,
@@ -109,20 +109,20 @@ pub struct ConvertArgs {
     pub output: Option<PathBuf>,
     /// The format to write; without it by the ending of OUT, or the format of FILE. A Chrome trace
     /// opens in Perfetto, a memory snapshot in PyTorch's memory_viz; both show a plan.
-    #[arg(long, value_name = "FORMAT", value_parser = words(&["json", "csv", "chrome-trace", "memory-snapshot"]))]
+    #[arg(long, help = said("to"), value_name = "FORMAT", value_parser = words(&["json", "csv", "chrome-trace", "memory-snapshot"]))]
     pub to: Option<String>,
     /// The plan of FILE, for a Chrome trace or a memory snapshot; - is stdin.
-    #[arg(long, value_name = "PLAN")]
+    #[arg(long, help = said("plan"), value_name = "PLAN")]
     pub plan: Option<PathBuf>,
     /// For XLA's buffer assignment: where XLA's own plan goes (.gz compresses), as JSON or CSV like
     /// the result.
-    #[arg(long, value_name = "OUT")]
+    #[arg(long, help = said("plan_out"), value_name = "OUT")]
     pub plan_out: Option<PathBuf>,
     /// For CSV: the function whose buffers are written, if there are several.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help = said("function"), value_name = "NAME")]
     pub function: Option<String>,
     /// For CSV: the core of that function.
-    #[arg(long, value_name = "N")]
+    #[arg(long, help = said("core"), value_name = "N")]
     pub core: Option<u32>,
     /// How much is said.
     #[command(flatten)]
@@ -153,7 +153,7 @@ pub struct DiffArgs {
     pub files: Vec<PathBuf>,
     /// Also draw the two plans beside each other: .html is a page for a browser, .svg a picture,
     /// .txt a map.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help = said("draw"), value_name = "FILE")]
     pub draw: Option<PathBuf>,
     /// How it is told.
     #[command(flatten)]
@@ -164,13 +164,13 @@ pub struct DiffArgs {
 #[derive(clap::Args)]
 pub struct ReportArgs {
     /// Write a JSON document for machines instead of text for people.
-    #[arg(long)]
+    #[arg(long, help = said("json"))]
     pub json: bool,
     /// The entries of each list; what is left out is told as a total.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, help = said("top"), value_name = "N", default_value_t = 10, hide_default_value = true)]
     pub top: usize,
     /// The spaces that the text tells in full, the highest first.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, help = said("spaces"), value_name = "N", default_value_t = 1, hide_default_value = true)]
     pub spaces: usize,
     /// Where the report goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
@@ -185,26 +185,26 @@ pub struct DrawArgs {
     /// Its plan; - is stdin.
     pub plan: PathBuf,
     /// A second plan of the program, or another program and its plan, drawn beside the first.
-    #[arg(long, value_names = ["PROGRAM", "PLAN"], num_args = 1..=2)]
+    #[arg(long, help = said("beside"), value_names = ["PROGRAM", "PLAN"], num_args = 1..=2)]
     pub beside: Vec<PathBuf>,
     /// Where the picture goes (.gz compresses); without it, or with -, to stdout.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// What to draw: a page for a browser, a picture for documents, a map for terminals; without it
     /// by the ending of OUT (.html, .svg, .txt), and a map to stdout.
-    #[arg(long, value_name = "FORMAT", value_parser = named(Format::ALL, Format::name, Format::from_name))]
+    #[arg(long, help = said("format"), value_name = "FORMAT", value_parser = named(Format::ALL, Format::name, Format::from_name))]
     pub format: Option<Format>,
     /// Pixels or columns across [default: 1280; a map: 80].
-    #[arg(long, value_name = "N")]
+    #[arg(long, help = said("width"), value_name = "N")]
     pub width: Option<u32>,
     /// Pixels down, or rows of each lane [default: as lanes need; a map: 24].
-    #[arg(long, value_name = "N")]
+    #[arg(long, help = said("height"), value_name = "N")]
     pub height: Option<u32>,
     /// Draw this core only.
-    #[arg(long, value_name = "N")]
+    #[arg(long, help = said("core"), value_name = "N")]
     pub core: Option<u32>,
     /// Draw this space only.
-    #[arg(long, value_name = "SPACE", value_parser = named(Space::ALL, Space::name, Space::from_name))]
+    #[arg(long, help = said("space"), value_name = "SPACE", value_parser = named(Space::ALL, Space::name, Space::from_name))]
     pub space: Option<Space>,
 }
 
@@ -222,56 +222,39 @@ pub struct Talk {
 /// The options of a plan; the names are those of the library and of a plan's `options` object.
 #[derive(clap::Args, Clone, Debug, Default, PartialEq)]
 pub struct OptionArgs {
-    /// How hard to search [default: fast].
-    #[arg(long, value_name = "NAME", value_parser = named(Strategy::ALL, Strategy::name, Strategy::from_name))]
+    #[arg(long, help = said("strategy"), value_name = "NAME", value_parser = named(Strategy::ALL, Strategy::name, Strategy::from_name))]
     strategy: Option<Strategy>,
-    /// Bytes that one core may use.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, help = said("capacity"), value_name = "BYTES")]
     capacity: Option<u64>,
-    /// A device, for its capacity per core.
-    #[arg(long, value_name = "NAME", value_parser = named(Preset::ALL, Preset::name, Preset::from_name))]
+    #[arg(long, help = said("preset"), value_name = "NAME", value_parser = named(Preset::ALL, Preset::name, Preset::from_name))]
     preset: Option<Preset>,
-    /// Stop searching after this many milliseconds.
-    #[arg(long, value_name = "MS")]
+    #[arg(long, help = said("budget_ms"), value_name = "MS")]
     budget_ms: Option<u64>,
-    /// Stop searching after this many steps; the same result on every machine.
-    #[arg(long, value_name = "N")]
+    #[arg(long, help = said("budget_steps"), value_name = "N")]
     budget_steps: Option<u64>,
-    /// Start above the host's pins (hwm), or between them (holes) [default: hwm; CSV: holes].
-    #[arg(long, value_name = "NAME", value_parser = named(Floor::ALL, Floor::name, Floor::from_name))]
+    #[arg(long, help = said("floor"), value_name = "NAME", value_parser = named(Floor::ALL, Floor::name, Floor::from_name))]
     floor: Option<Floor>,
-    /// The alignment of locations that declare none, a power of two [default: 4096; packed and CSV: 1].
-    #[arg(long, value_name = "N")]
+    #[arg(long, help = said("align"), value_name = "N")]
     align: Option<u64>,
-    /// Place exact bytes instead of whole pages.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("packed"), action = ArgAction::SetTrue)]
     packed: bool,
-    /// Let inputs end at their last use and outputs begin at their first write.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("reuse_io"), action = ArgAction::SetTrue)]
     reuse_io: bool,
-    /// Refuse programs that may read bytes before any write.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("strict"), action = ArgAction::SetTrue)]
     strict: bool,
-    /// The size of the collective region in MiB; -1: computed; 0: none [default: 500].
-    #[arg(long, value_name = "MIB", allow_hyphen_values = true)]
+    #[arg(long, help = said("cc_limit"), value_name = "MIB", allow_hyphen_values = true)]
     cc_limit: Option<i64>,
-    /// Start the other locations at the real end of the collective region.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("trim_cc"), action = ArgAction::SetTrue)]
     trim_cc: bool,
-    /// The runtime's page in MiB, which locations avoid to straddle; 0: off [default: 0].
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, help = said("runtime_page"), value_name = "MIB")]
     runtime_page: Option<u64>,
-    /// Give each space addresses of its own (split), or one range per core (unified) [default: split].
-    #[arg(long, value_name = "NAME", value_parser = named(Geometry::ALL, Geometry::name, Geometry::from_name))]
+    #[arg(long, help = said("geometry"), value_name = "NAME", value_parser = named(Geometry::ALL, Geometry::name, Geometry::from_name))]
     geometry: Option<Geometry>,
-    /// The slab of each core in the shared space in MiB; 0: off [default: 0].
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, help = said("shared_mib_per_core"), value_name = "MIB")]
     shared_mib_per_core: Option<u64>,
-    /// A device-wide barrier separates the entry functions: their shared locations may share bytes.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long, help = said("separate_functions"), action = ArgAction::SetTrue)]
     separate_functions: bool,
-    /// With hints: how many bytes of peak each MiB that keeps its address may cost [default: 0].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, help = said("keep"), value_name = "BYTES")]
     keep: Option<u64>,
 }
 
@@ -309,6 +292,12 @@ impl OptionArgs {
     }
 }
 
+/// What an option means and what holds without it, in plain text: terminals know no Markdown.
+fn said(name: &str) -> String {
+    let option = described(name);
+    format!("{} [default: {}]", option.meaning, option.default).replace('`', "")
+}
+
 /// A parser for one of a closed set; its refusal lists the others.
 fn named<T: Clone + Copy + Send + Sync + 'static>(
     all: &'static [T],
@@ -327,6 +316,7 @@ fn words(all: &'static [&'static str]) -> PossibleValuesParser {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use dramalloc::described::{DESCRIBED, Described};
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -376,22 +366,45 @@ mod tests {
         assert_eq!(plan.options.options(Floor::Holes), want);
     }
 
+    /// The flags of a subcommand, but for those that say where to and how much.
+    fn flags(command: &clap::Command) -> Vec<String> {
+        let flags = command
+            .get_arguments()
+            .filter_map(|arg| arg.get_long().map(|long| format!("--{long}")))
+            .filter(|flag| {
+                !["--output", "--quiet", "--verbose", "--help", "--version"]
+                    .contains(&flag.as_str())
+            });
+        let mut flags: Vec<String> = flags.collect();
+        flags.sort();
+        flags
+    }
+
+    #[test]
+    fn the_flags_of_every_subcommand_are_those_of_the_list() {
+        for command in Args::command().get_subcommands() {
+            let name = command.get_name();
+            let of = |option: &&Described| {
+                option.commands.contains(&name)
+                    || name == "verify" && option.is_key && option.commands == ["plan"]
+            };
+            let mut listed: Vec<String> =
+                DESCRIBED.iter().filter(of).map(Described::flag).collect();
+            listed.sort();
+            assert_eq!(listed, flags(command), "{name}");
+        }
+    }
+
     #[test]
     fn the_readme_lists_every_option_and_no_other() {
         let command = Args::command();
         let plan = command.find_subcommand("plan").expect("there is a plan");
-        let mut options: Vec<String> = plan
-            .get_arguments()
-            .filter_map(|arg| arg.get_long().map(|long| format!("--{long}")))
-            .filter(|option| !["--output", "--quiet", "--verbose"].contains(&option.as_str()))
-            .collect();
         let mut listed: Vec<String> = include_str!("../../README.md")
             .lines()
             .filter_map(|line| line.strip_prefix("| `--")?.split_once('`'))
             .map(|(name, _)| format!("--{name}"))
             .collect();
-        options.sort();
         listed.sort();
-        assert_eq!(listed, options);
+        assert_eq!(listed, flags(plan));
     }
 }

@@ -106,3 +106,9 @@ fn free<H: Handle>(handle: *const H, parameter: &'static str) -> Result<()> {
 }
 #[cfg(test)]
 mod tests;
+
+/// The status that a fault becomes, for tests of what is written about it.
+#[cfg(test)]
+pub(crate) fn status_number(error: &Error) -> i32 {
+    status::dram_status::from(error) as i32
+}

@@ -1,5 +1,6 @@
 //! What is wrong, as data: collected, capped per kind, sorted.
 
+use super::kinds::KINDS;
 use crate::sorting::CompactSort as _;
 use std::collections::BTreeMap;
 
@@ -62,6 +63,7 @@ impl Findings {
         at: At<'_>,
         detail: impl FnOnce() -> (Vec<String>, String),
     ) {
+        debug_assert!(KINDS.contains(&kind), "{kind} is not in the list of kinds");
         let count = self.counts.entry(kind).or_default();
         *count += 1;
         if *count > REPORTED_PER_KIND {

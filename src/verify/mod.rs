@@ -23,6 +23,7 @@ mod graph;
 mod groups;
 mod held;
 mod instants;
+mod kinds;
 mod lives;
 mod locations;
 mod overlap;
@@ -48,6 +49,7 @@ pub use cores::lnc_verify;
 pub use deep::{Deep, verify_deep};
 pub use findings::{REPORTED_PER_KIND, Violation};
 pub use groups::Predicate;
+pub use kinds::KINDS;
 pub use raw::{verify_raw, verify_raw_plan};
 
 /// Bytes of a page. // P2
