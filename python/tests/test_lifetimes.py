@@ -234,13 +234,15 @@ def test_another_library_may_be_loaded(tmp_path: pathlib.Path) -> None:
     shutil.copy(bundled, copy)
     script = "import dramalloc; print(open('/proc/self/maps').read())"
     environment = {**os.environ, "DRAMALLOC_LIBRARY": str(copy)}
+    tested = pathlib.Path(dramalloc.__file__).parents[1]  # Where -c looks for modules first.
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
-    )
+        [sys.executable, "-c", script],
+        cwd=tested, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
     assert str(copy) in done.stdout
     environment["DRAMALLOC_LIBRARY"] = str(tmp_path / "missing.so")
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+        [sys.executable, "-c", script], cwd=tested, env=environment, capture_output=True, text=True
     )
     assert done.returncode != 0
     assert "missing.so" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import pathlib
 import random
 import subprocess
 import sys
@@ -174,7 +175,8 @@ solution = dramalloc.solve([0, 1], [2, 3], [64, 32])
 assert isinstance(solution.offsets, array.array), type(solution.offsets)
 assert sorted(solution.offsets) == [0, 64], solution.offsets
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    tested = pathlib.Path(dramalloc.__file__).parents[1]  # Where -c looks for modules first.
+    subprocess.run([sys.executable, "-c", script], cwd=tested, check=True)
 
 
 def test_the_interval_tree_agrees_with_looking_at_all() -> None:

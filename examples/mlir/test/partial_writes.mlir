@@ -5,6 +5,7 @@
 // REMARK: remark: @part: 2 buffers of 2048 bytes in an arena of 2048, no arena is below 2048; 0 stay
 // REMARK: remark: @whole: 2 buffers of 2048 bytes in an arena of 1024, no arena is below 1024; 0 stay
 // REMARK: remark: @reduction: 2 buffers of 2048 bytes in an arena of 2048, no arena is below 2048; 0 stay
+// REMARK: remark: @empty_loop: 2 buffers of 2048 bytes in an arena of 2048, no arena is below 2048; 0 stay
 // REMARK: remark: @one_element: 2 buffers of 8 bytes in an arena of 4, no arena is below 4; 0 stay
 // REMARK: remark: @maybe: 2 buffers of 2048 bytes in an arena of 2048, no arena is below 2048; 0 stay
 
@@ -48,6 +49,24 @@ func.func @reduction(%x: f32, %lhs: memref<16x4xf32>, %rhs: memref<4x16xf32>, %o
   memref.copy %b, %out : memref<16x16xf32> to memref<16x16xf32>
   linalg.matmul ins(%lhs, %rhs : memref<16x4xf32>, memref<4x16xf32>) outs(%a : memref<16x16xf32>)
   memref.copy %a, %out : memref<16x16xf32> to memref<16x16xf32>
+  return
+}
+
+// A loop that the output does not see may run no times, and then nothing is written.
+// CHECK-LABEL: func.func @empty_loop
+func.func @empty_loop(%x: f32, %given: memref<?xf32>, %out: memref<256xf32>) {
+  %a = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<256xf32>)
+  %b = memref.alloc() : memref<256xf32>
+  linalg.fill ins(%x : f32) outs(%b : memref<256xf32>)
+  memref.copy %b, %out : memref<256xf32> to memref<256xf32>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%given : memref<?xf32>) outs(%a : memref<256xf32>) {
+  ^bb0(%new: f32, %old: f32):
+    linalg.yield %new : f32
+  }
+  memref.copy %a, %out : memref<256xf32> to memref<256xf32>
   return
 }
 

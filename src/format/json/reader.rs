@@ -496,7 +496,7 @@ mod tests {
             ".", "e", "null", "true", "false", "nul", " ", "\n", "\"", "\\", "\\u0041", "é", "\t",
         ];
         let mut right = 0;
-        arbtest::arbtest(|u| {
+        crate::testing::for_each_seed(0..3000, |u| {
             let mut text = String::new();
             for _ in 0..u.int_in_range(0..=12)? {
                 // Now and then a whole value, so that some texts are right.

@@ -154,17 +154,18 @@ impl<'d> Import<'d> {
 
     /// Counts what has no place in a program.
     fn notes(&mut self) {
-        let thread_local = |a: &text::Allocation| a.kind == Kind::ThreadLocal;
-        let elsewhere = |a: &text::Allocation| a.color != 0 && a.kind != Kind::ThreadLocal;
-        let kinds: [(&dyn Fn(&text::Allocation) -> bool, &str); 2] = [
-            (&thread_local, "thread-local allocations are left out"),
-            (
-                &elsewhere,
-                "allocations of other memory spaces are left out",
-            ),
-        ];
-        for (is_one, what) in kinds {
-            let count = self.dump.allocations.iter().filter(|a| is_one(a)).count();
+        let (mut thread_local, mut elsewhere) = (0, 0);
+        for allocation in &self.dump.allocations {
+            if allocation.kind == Kind::ThreadLocal {
+                thread_local += 1;
+            } else if allocation.color != 0 {
+                elsewhere += 1;
+            }
+        }
+        for (count, what) in [
+            (thread_local, "thread-local allocations are left out"),
+            (elsewhere, "allocations of other memory spaces are left out"),
+        ] {
             if count > 0 {
                 self.notes.push(format!("{count} {what}"));
             }

@@ -1,301 +1,26 @@
-//! A picture for a document: one SVG without anything from outside.
-//!
-//! Each lane shows what is placed, from its floor to its peak; what the host has pinned below the
-//! floor is folded into one band. The dark line is the sum of live bytes on top of the floor:
-//! whatever lies above it is lost to fragmentation. Shapes that are large enough are drawn one by
-//! one, with their facts as a tooltip; the rest is a mosaic, so that the file stays small.
+//! One lane of a picture: what lies behind its rectangles, the rectangles, and the lines over them.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 
-use super::Options;
-use super::mosaic::{Mosaic, TILE};
-use super::palette::{self, DARK, Fill};
-use super::scene::{Block, Change, Lane, Scene, Slot};
-use super::units::{Px, human, percent_above, share, tick};
+use super::super::mosaic::{Mosaic, TILE};
+use super::super::palette::{self, DARK, Fill};
+use super::super::scene::{Block, Change, Lane, Scene, Slot};
+use super::super::units::{Px, human, share, tick};
+use super::paper::{COLLECTIVE, FAINT, PAPER, PINS, Svg, Words, escape};
+use super::{LEFT, RIGHT, verdict};
 use crate::ir::Usage;
 use crate::sorting::CompactSort as _;
 
-// All lengths are in tenths of a pixel.
-const WIDTH: i64 = 12_800;
-const HEADER: i64 = 760;
-/// Above and below the rectangles of a lane: names of functions; blocks.
-const ABOVE: i64 = 240;
-/// The name of a lane among several.
-const LABEL: i64 = 260;
-const BELOW: i64 = 340;
-/// The rectangles of the only lane, and of one among several.
-const ALONE: i64 = 4_920;
-const AMONG: i64 = 2_400;
-const BAND: i64 = 300; // The folded pins.
-const LEDGE: i64 = 40; // Where there are none.
-const FOOTER: i64 = 260;
-const LEFT: i64 = 920;
-const RIGHT: i64 = 240;
 const BETWEEN: i64 = 280; // From function to function.
 /// So many shapes are drawn one by one.
 const MOST_SHAPES: usize = 5_000;
 
-const FONT: &str = "Inter, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
-const PAPER: &str = "#ffffff";
-const FAINT: &str = "#5b6675";
 const GRID: &str = "#e4e7ec";
 const PEAK: &str = "#b84300";
 const BOUND: &str = "#00704f";
-const PINS: &str = "url(#pins)";
-const COLLECTIVE: &str = "url(#collective)";
-
-/// Writes the picture.
-pub(super) fn write(scene: &Scene<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let width = match options.width {
-        0 => WIDTH,
-        pixels => i64::from(pixels.max(MOST_NARROW)) * 10,
-    };
-    let lanes = scene.lanes.len().max(1) as i64;
-    let label = if lanes > 1 { LABEL } else { 0 };
-    let band = |lane: &Lane<'_>| match scene.placed_range(lane.space).0 {
-        0 => LEDGE,
-        _ => BAND,
-    };
-    let bands: i64 = scene.lanes.iter().map(band).sum();
-    let around = lanes * (label + ABOVE + BELOW) + bands;
-    let body = match options.height {
-        0 if lanes == 1 => ALONE,
-        0 => AMONG,
-        pixels => ((i64::from(pixels) * 10 - HEADER - FOOTER - around) / lanes).max(LOWEST),
-    };
-    let height = HEADER + lanes * body + around + FOOTER;
-    let mut svg = Svg::new(scene, width, height);
-    svg.header(scene);
-    let mut top = HEADER;
-    for lane in &scene.lanes {
-        top += label + ABOVE;
-        Panel::new(scene, lane, width, (top, top + body), band(lane)).draw(&mut svg);
-        top += body + band(lane) + BELOW;
-    }
-    if scene.lanes.is_empty() {
-        svg.text(
-            LEFT,
-            HEADER + ABOVE,
-            "nothing here has an address",
-            &Words::default(),
-        );
-    }
-    let end = Words {
-        size: 12,
-        colour: FAINT,
-        anchor: "end",
-        ..Words::default()
-    };
-    let words = "time: instructions in layout order \u{2192}";
-    svg.text(width - RIGHT, height - 120, words, &end);
-    svg.text.push_str("</svg>\n");
-    out.write_all(svg.text.as_bytes())
-}
-
-/// Pixels across and tenths down that leave room for anything.
-const MOST_NARROW: u32 = 320;
-const LOWEST: i64 = 400;
-
-/// The text of a picture, as far as it goes.
-struct Svg {
-    text: String,
-    width: i64,
-}
-
-/// How words look.
-struct Words {
-    size: u32,
-    colour: &'static str,
-    anchor: &'static str,
-    weight: u32,
-    /// Turned to read upwards.
-    standing: bool,
-    /// The colour of a rim, so that nothing runs through the words.
-    halo: &'static str,
-}
-
-impl Default for Words {
-    fn default() -> Words {
-        Words {
-            size: 13,
-            colour: DARK,
-            anchor: "start",
-            weight: 400,
-            standing: false,
-            halo: "",
-        }
-    }
-}
-
-impl Svg {
-    fn new(scene: &Scene<'_>, width: i64, height: i64) -> Svg {
-        let mut text = String::new();
-        let title = escape(&format!("Memory plan of {}", scene.titles.join(" beside ")));
-        let description = escape(&description(scene));
-        let (w, h) = (Px(width), Px(height));
-        let _ = write!(
-            text,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" font-family=\"{FONT}\" \
-             font-size=\"13\" fill=\"{DARK}\" role=\"img\" aria-labelledby=\"title description\">\n\
-             <title id=\"title\">{title}</title>\n<desc id=\"description\">{description}</desc>\n\
-             <rect width=\"{w}\" height=\"{h}\" rx=\"10\" fill=\"{PAPER}\"/>\n<defs>"
-        );
-        for (name, ground, line) in [
-            ("pins", "#eef0f4", "#c9d0da"),
-            ("collective", "#fdf6e6", "#f5dca4"),
-        ] {
-            let _ = write!(
-                text,
-                "<pattern id=\"{name}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" \
-                 patternTransform=\"rotate(45)\"><rect width=\"8\" height=\"8\" fill=\"{ground}\"/>\
-                 <rect width=\"3\" height=\"8\" fill=\"{line}\"/></pattern>"
-            );
-        }
-        text.push_str("</defs>\n");
-        Svg { text, width }
-    }
-
-    /// A rectangle; `more` is further attributes.
-    fn rect(&mut self, x: (i64, i64), y: (i64, i64), fill: &str, title: &str, more: &str) {
-        let (left, top, width, height) = (Px(x.0), Px(y.0), Px(x.1 - x.0), Px(y.1 - y.0));
-        let _ = write!(
-            self.text,
-            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"{more}"
-        );
-        if title.is_empty() {
-            self.text.push_str("/>\n");
-        } else {
-            let _ = writeln!(self.text, "><title>{}</title></rect>", escape(title));
-        }
-    }
-
-    fn line(&mut self, from: (i64, i64), to: (i64, i64), colour: &str, more: &str) {
-        let (x1, y1, x2, y2) = (Px(from.0), Px(from.1), Px(to.0), Px(to.1));
-        let _ = writeln!(
-            self.text,
-            "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"{colour}\"{more}/>"
-        );
-    }
-
-    fn path(&mut self, d: &str, more: &str) {
-        let _ = writeln!(self.text, "<path d=\"{d}\"{more}/>");
-    }
-
-    fn text(&mut self, x: i64, y: i64, words: &str, look: &Words) {
-        let (x, y, words) = (Px(x), Px(y), escape(words));
-        let Words {
-            size,
-            colour,
-            anchor,
-            weight,
-            ..
-        } = look;
-        let _ = write!(
-            self.text,
-            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{colour}\" text-anchor=\"{anchor}\" \
-             font-weight=\"{weight}\""
-        );
-        if look.standing {
-            let _ = write!(self.text, " transform=\"rotate(-90 {x} {y})\"");
-        }
-        if !look.halo.is_empty() {
-            let halo = look.halo;
-            let _ = write!(
-                self.text,
-                " stroke=\"{halo}\" stroke-width=\"3\" paint-order=\"stroke\" stroke-linejoin=\"round\""
-            );
-        }
-        let _ = writeln!(self.text, ">{words}</text>");
-    }
-
-    fn header(&mut self, scene: &Scene<'_>) {
-        let title = Words {
-            size: 20,
-            weight: 700,
-            ..Words::default()
-        };
-        self.text(240, 360, &scene.titles.join(" \u{2192} "), &title);
-        let faint = Words {
-            size: 14,
-            colour: FAINT,
-            ..Words::default()
-        };
-        self.text(240, 580, &description(scene), &faint);
-        // From the right to the left.
-        let mut entries: Vec<(&str, &str)> = Vec::new();
-        if scene.titles.len() > 1 {
-            let there = |c: &&Change| scene.boxes.iter().any(|b| b.change == **c);
-            let changes = Change::ALL.iter().filter(there);
-            entries.extend(changes.map(|c| (c.fill().tints[0], c.name())));
-        } else {
-            let there = |u: &&Usage| {
-                scene
-                    .boxes
-                    .iter()
-                    .any(|b| b.usage == **u && !b.planned.pinned)
-            };
-            let usages = Usage::ALL.iter().filter(there);
-            entries.extend(usages.map(|&u| (palette::usage(u).tints[0], u.name())));
-        }
-        if scene.boxes.iter().any(|b| b.planned.pinned) {
-            entries.push((PINS, "pinned"));
-        }
-        entries.push((DARK, "sum of live bytes"));
-        let mut x = self.width - RIGHT;
-        for &(colour, words) in entries.iter().rev() {
-            x -= 70 * words.chars().count() as i64;
-            self.text(x, 360, words, &Words::default());
-            x -= 220;
-            match words {
-                "sum of live bytes" => {
-                    self.line((x, 315), (x + 150, 315), colour, " stroke-width=\"1.6\"");
-                }
-                _ => self.rect((x, x + 150), (250, 380), colour, "", " rx=\"2\""),
-            }
-            x -= 180;
-        }
-    }
-}
-
-/// One sentence on the whole picture.
-fn description(scene: &Scene<'_>) -> String {
-    let count = |l: &Lane<'_>| scene.boxes(l).iter().filter(|b| !b.planned.pinned).count();
-    match scene.lanes.as_slice() {
-        [] => "nothing here has an address".to_owned(),
-        [lane] => {
-            let above = if lane.floor > 0 {
-                " above the floor"
-            } else {
-                ""
-            };
-            let height = human(lane.peak.saturating_sub(lane.floor));
-            format!(
-                "{} locations placed in {height}{above}, {}",
-                count(lane),
-                verdict(lane)
-            )
-        }
-        lanes => {
-            let placed: usize = lanes.iter().map(count).sum();
-            format!("{placed} locations placed, in {} lanes", lanes.len())
-        }
-    }
-}
-
-fn verdict(lane: &Lane<'_>) -> String {
-    let (peak, bound) = (
-        lane.peak - lane.floor.min(lane.peak),
-        lane.bound.saturating_sub(lane.floor),
-    );
-    match lane.peak == lane.bound {
-        true => "equal to the lower bound: optimal".to_owned(),
-        false => format!("{} above the lower bound", percent_above(peak, bound)),
-    }
-}
 
 /// One lane on its part of the paper.
-struct Panel<'s, 'a> {
+pub(super) struct Panel<'s, 'a> {
     scene: &'s Scene<'a>,
     lane: &'s Lane<'a>,
     right: i64,
@@ -316,7 +41,7 @@ struct Shape {
 }
 
 impl<'s, 'a> Panel<'s, 'a> {
-    fn new(
+    pub(super) fn new(
         scene: &'s Scene<'a>,
         lane: &'s Lane<'a>,
         width: i64,
@@ -361,7 +86,7 @@ impl<'s, 'a> Panel<'s, 'a> {
             )
     }
 
-    fn draw(&self, svg: &mut Svg) {
+    pub(super) fn draw(&self, svg: &mut Svg) {
         self.ground(svg);
         let shapes = self.shapes(svg);
         for &shape in &shapes {
@@ -655,7 +380,8 @@ impl<'s, 'a> Panel<'s, 'a> {
         let (width, height) = (shape.x.1 - shape.x.0, shape.y.1 - shape.y.0);
         let long = 61 * name.chars().count() as i64 + 80;
         let lying = width >= long && height >= 130;
-        if !lying && !(height >= long && width >= 130) {
+        let standing = height >= long && width >= 130;
+        if !lying && !standing {
             return;
         }
         let pinned = block.planned.pinned && self.scene.titles.len() == 1;
@@ -830,21 +556,3 @@ fn mosaic_colour(number: u8) -> &'static str {
 
 const CHANGES: u8 = Usage::ALL.len() as u8;
 const COLLIDES: u8 = CHANGES + Change::ALL.len() as u8;
-
-/// Text of XML; what XML cannot say at all becomes a replacement character.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(c),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c if c.is_control() => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
