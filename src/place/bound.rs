@@ -247,7 +247,10 @@ mod tests {
             let loads = load_profile(&problem, 40);
             let (bound, index) = bound_of_loads(&problem, &loads);
             assert_eq!(bound, lower_bound(&problem), "{problem:?}");
-            assert_eq!(index, worst_index(&problem), "{problem:?}");
+            if bound > problem.floor {
+                // Where nothing needs room, no instruction is worse than another.
+                assert_eq!(index, worst_index(&problem), "{problem:?}");
+            }
             Ok(())
         });
     }
