@@ -273,3 +273,58 @@ fn no_note_and_no_message_is_made_up() {
         }
     }
 }
+
+/// The string that stands first in a piece of source, if one does before the statement ends.
+fn first_string(source: &str) -> Option<&str> {
+    let statement = source.split(';').next()?;
+    let start = statement.find('"')? + 1;
+    let rest = &source[start..];
+    Some(&rest[..rest.find('"')?])
+}
+
+/// A format string as a shape: `{...}` becomes `<...>`.
+fn as_message(format: &str) -> String {
+    format.replace('{', "<").replace('}', ">")
+}
+
+#[test]
+fn every_sentence_that_is_pushed_to_notes_or_refuses_a_command_line_is_listed() {
+    let sources = sources();
+    let mut shapes: Vec<String> = vec![];
+    for heading in ["Notes", "Mistakes on the command line"] {
+        shapes.extend(
+            table(heading)
+                .iter()
+                .map(|row| unquoted(&row[0]).to_owned()),
+        );
+    }
+    let mut seen = 0;
+    for marker in [
+        "notes.push(format!(",
+        "notes\n                    .push(format!(",
+        "let line = \"",
+    ] {
+        for (at, _) in sources.match_indices(marker) {
+            let behind = &sources[at + marker.len() - usize::from(marker.ends_with('"'))..];
+            let Some(sentence) = first_string(behind) else {
+                continue;
+            };
+            let message = as_message(sentence);
+            let last = parts(&message)
+                .into_iter()
+                .map(str::trim)
+                .max_by_key(|p| p.len());
+            let part = last.expect("there is a part");
+            // What a line is built from piece by piece is no sentence.
+            if part.len() > 9 && !part.contains("dramalloc ") {
+                let known = shapes.iter().any(|shape| shape.contains(part));
+                assert!(known, "docs/errors.md lacks a row for {sentence:?}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(
+        seen > 12,
+        "the places where notes are made were found: {seen}"
+    );
+}

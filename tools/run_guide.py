@@ -90,16 +90,32 @@ def blocks(text):
     return found
 
 
+def same_line(said, printed):
+    """Whether a line is as the page says; three dots by themselves stand for anything in it."""
+    first, *rest = re.split(r"(?<!\.)\.\.\.(?!\.)", said)
+    if not rest or said == printed:
+        return said == printed
+    if not printed.startswith(first):
+        return False
+    at = len(first)
+    for part in rest[:-1]:
+        found = printed.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return printed.endswith(rest[-1]) and len(printed) - len(rest[-1]) >= at
+
+
 def matches(said, printed):
-    """Whether a page says what was printed; `...` stands for anything, alone in a line for any lines."""
-    pattern = ""
-    for line in said.rstrip("\n").split("\n"):
-        if line.strip() == "...":
-            pattern += r"(?:.*\n)*"
+    """Whether a page says what was printed; a line of three dots alone stands for any lines."""
+    said, printed = ([line.rstrip() for line in text.rstrip("\n").split("\n")] for text in (said, printed))
+    fits = {0}  # How many of the printed lines may be used up so far.
+    for line in said:
+        if line == "...":
+            fits = set(range(min(fits), len(printed) + 1)) if fits else fits
         else:
-            pattern += ".*".join(re.escape(part) for part in line.rstrip().split("...")) + r"\n"
-    plain = "".join(line.rstrip() + "\n" for line in printed.rstrip("\n").split("\n"))
-    return re.fullmatch(pattern, plain) is not None
+            fits = {n + 1 for n in fits if n < len(printed) and same_line(line, printed[n])}
+    return len(printed) in fits
 
 
 class Installed:

@@ -93,8 +93,8 @@ unsafe impl Versioned for dram_problem_result {
     const FIRST_SIZE: usize = 40;
 }
 
-/// Places buffers that are live over half-open intervals: exact sizes, pins as obstacles while
-/// they live.
+/// Places buffers that are live over half-open intervals, exact sizes: above the page-rounded end of the
+/// pins or, with the option `floor` at `DRAM_FLOOR_HOLES`, around them while they live.
 ///
 /// `options`, `control`: null for the defaults; what concerns programs only is ignored. `offsets`:
 /// an array of `problem->count` elements to fill, each the first byte of a buffer;

@@ -164,7 +164,7 @@ fn what_does_not_go_together_is_said() {
     folder.file("p.json", PROGRAM);
     folder.file("p.csv", CSV);
     folder.file("cut-buffer-assignment.txt", XLA[0].1);
-    folder.file("cut.txt", &[XLA[0].1, &XLA[1].1[..1000]].concat());
+    folder.file("cut.txt", [XLA[0].1, &XLA[1].1[..1000]].concat());
     folder
         .run(["plan", "p.json", "-o", "p.plan.json"])
         .expect(0);

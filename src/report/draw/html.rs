@@ -310,8 +310,11 @@ fn columns(scene: &Scene<'_>, lane: &Lane<'_>, json: &mut Json<'_>) -> io::Resul
     })
 }
 
-/// A digit of each box.
-const DIGITS: [(&str, fn(&Block<'_>) -> u8); 3] = [
+/// What a box says in one digit.
+type Digit = fn(&Block<'_>) -> u8;
+
+/// The digits of each box, by key.
+const DIGITS: [(&str, Digit); 3] = [
     ("usage", |b| b.usage as u8),
     ("marks", |b| {
         u8::from(b.planned.pinned) | u8::from(b.planned.shared) << 1 | u8::from(b.collides) << 2

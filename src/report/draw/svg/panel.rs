@@ -380,7 +380,8 @@ impl<'s, 'a> Panel<'s, 'a> {
         let (width, height) = (shape.x.1 - shape.x.0, shape.y.1 - shape.y.0);
         let long = 61 * name.chars().count() as i64 + 80;
         let lying = width >= long && height >= 130;
-        if !lying && !(height >= long && width >= 130) {
+        let standing = height >= long && width >= 130;
+        if !lying && !standing {
             return;
         }
         let pinned = block.planned.pinned && self.scene.titles.len() == 1;
