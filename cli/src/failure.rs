@@ -64,12 +64,27 @@ pub fn say_notes(notes: &[String]) {
     }
 }
 
+/// So many characters of a line are said on stderr: more come from names in files, and from files that
+/// are not what they should be.
+const LONGEST_LINE: usize = 1000;
+
 /// One line on stderr. A stderr that is gone is nobody's problem.
 pub fn tell(what: &str, line: &str) {
     // Control characters come from names in files; a terminal must not act on them.
-    let line: String = line
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
+    let seen = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let length = line.chars().count();
+    let line: String = if length <= LONGEST_LINE {
+        line.chars().map(seen).collect()
+    } else {
+        // What is wrong stands at the end as often as at the beginning.
+        let half = LONGEST_LINE / 2;
+        let (start, end) = (line.chars().take(half), line.chars().skip(length - half));
+        let cut = format!(" [... {} characters ...] ", length - 2 * half);
+        start
+            .map(seen)
+            .chain(cut.chars())
+            .chain(end.map(seen))
+            .collect()
+    };
     let _ = writeln!(std::io::stderr(), "dramalloc: {what}: {line}");
 }

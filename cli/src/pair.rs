@@ -31,14 +31,21 @@ pub fn read(program: &Path, plan: &Path) -> Result<Pair, Failure> {
     }
 }
 
-/// Reads both files, of which one at most may be stdin.
+/// Reads both files, of which one at most may be stdin, and which are both JSON or both not.
 pub fn inputs(program: &Path, plan: &Path) -> Result<(Input, Input), Failure> {
     if is_standard(program) && is_standard(plan) {
         return Err(Failure::Bad(
             "only one of the two files can be stdin".to_owned(),
         ));
     }
-    Ok((input::read(program)?, input::read(plan)?))
+    let (subject, planned) = (input::read(program)?, input::read(plan)?);
+    let (wanted, found) = match (subject.is_json(), planned.is_json()) {
+        (true, false) => ("JSON", "is not"),
+        (false, true) => ("a CSV", "is JSON"),
+        _ => return Ok((subject, planned)),
+    };
+    let line = format!("the plan of {} is {wanted}, and this {found}", subject.name);
+    Err(Failure::file(&planned.name, line))
 }
 
 /// The offset of each row of a problem in its plan, which is the same file with every offset

@@ -1,7 +1,5 @@
 //! Text for people: numbers of bytes that can be read, and columns that line up.
 
-use std::fmt::Write as _;
-
 /// A number with its thousands apart.
 pub(super) fn exact(number: impl Into<i128>) -> String {
     let number: i128 = number.into();
@@ -58,6 +56,10 @@ pub(super) enum Side {
     Right,
 }
 
+/// No column is wider. A longer cell is told whole and moves what stands behind it in its own row: a
+/// generated name of thousands of characters must not widen every line.
+const WIDEST: usize = 80;
+
 /// Rows of cells, as wide as they need.
 pub(super) struct Columns {
     sides: &'static [Side],
@@ -81,7 +83,8 @@ impl Columns {
     pub fn write(&self, indent: usize, out: &mut String) {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+            let widest = cells.map(|cell| cell.chars().count()).max();
+            widest.unwrap_or(0).min(WIDEST)
         };
         let widths: Vec<usize> = (0..self.sides.len()).map(width).collect();
         for row in &self.rows {
@@ -90,11 +93,11 @@ impl Columns {
                 if i > 0 {
                     line.push_str("  ");
                 }
-                // Writing to a `String` cannot fail.
-                let _ = match self.sides[i] {
-                    Side::Left => write!(line, "{cell:<width$}"),
-                    Side::Right => write!(line, "{cell:>width$}"),
-                };
+                let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
+                match self.sides[i] {
+                    Side::Left => line.extend([cell.as_str(), &blanks]),
+                    Side::Right => line.extend([&blanks, cell.as_str()]),
+                }
             }
             out.push_str(line.trim_end());
             out.push('\n');
@@ -141,5 +144,26 @@ mod tests {
         let mut text = String::new();
         columns.write(2, &mut text);
         assert_eq!(text, "  a\u{fffd}b       1\n  long  1,000\n");
+    }
+
+    #[test]
+    fn a_cell_of_any_length_is_told_whole_and_widens_no_other_row() {
+        for length in [WIDEST, WIDEST + 1, 65_535, 65_536, 200_000] {
+            let long = "\u{1f600}".repeat(length);
+            let mut columns = Columns::new(&[Side::Left, Side::Right, Side::Left]);
+            columns.row([long.clone(), "12".to_owned(), "x".to_owned()]);
+            columns.row(["a".to_owned(), long.clone(), long.clone()]);
+            columns.row(["a".to_owned(), "1".to_owned(), "y".to_owned()]);
+            let mut text = String::new();
+            columns.write(1, &mut text);
+            let (a, blanks) = (format!("a{}", " ".repeat(WIDEST - 1)), " ".repeat(WIDEST));
+            let number = |n: &str| format!("{}{n}", &blanks[n.len()..]);
+            let want = [
+                format!(" {long}  {}  x\n", number("12")),
+                format!(" {a}  {long}  {long}\n"),
+                format!(" {a}  {}  y\n", number("1")),
+            ];
+            assert!(text == want.concat(), "{length}");
+        }
     }
 }

@@ -229,3 +229,72 @@ fn names_in_a_file_cannot_speak_to_the_terminal() {
     assert_eq!(got.stderr.lines().count(), 1, "{}", got.stderr);
     assert!(!got.stderr.contains('\u{1b}'), "{}", got.stderr);
 }
+
+#[test]
+fn a_line_about_a_long_name_can_be_read() {
+    let folder = Folder::new("long_name");
+    let long = "\u{e9}".repeat(100_000);
+    folder.file(
+        "bad",
+        changed("\"uses\":[\"c\"]", &format!("\"uses\":[\"{long}\"]")),
+    );
+    let got = folder.run(["plan", "bad"]).expect(2);
+    let said = got.stderr.trim_end();
+    assert!(said.starts_with("dramalloc: error: bad: "), "{said}");
+    assert!(said.contains(" characters ...] \u{e9}"), "{said}");
+    assert!(said.chars().count() < 1100, "{said}");
+    let short = changed("\"uses\":[\"c\"]", "\"uses\":[\"\u{e9}\"]");
+    folder.file("bad", short);
+    let whole = folder.run(["plan", "bad"]).expect(2).stderr;
+    let end = whole.trim_end().rsplit('\u{e9}').next().unwrap();
+    assert!(said.ends_with(end), "{said}");
+}
+
+#[test]
+fn a_plan_of_the_other_kind_of_file_is_named() {
+    let folder = Folder::new("other_kind");
+    folder.file("p.json", PROGRAM);
+    folder.file("p.csv", CSV);
+    folder
+        .run(["plan", "-q", "p.json", "-o", "a.json"])
+        .expect(0);
+    folder.run(["plan", "-q", "p.csv", "-o", "a.csv"]).expect(0);
+    for (program, plan, says) in [
+        (
+            "p.json",
+            "a.csv",
+            "a.csv: the plan of p.json is JSON, and this is not",
+        ),
+        (
+            "p.csv",
+            "a.json",
+            "a.json: the plan of p.csv is a CSV, and this is JSON",
+        ),
+    ] {
+        for command in [
+            &["verify", program, plan][..],
+            &["explain", program, plan],
+            &["draw", program, plan],
+            &["draw", "p.csv", "a.csv", "--beside", program, plan],
+            &["diff", program, plan, "a.json"],
+            &["diff", "p.csv", "a.csv", program, plan],
+            &["convert", program, "--plan", plan, "--to", "chrome-trace"],
+            &[
+                "convert",
+                program,
+                "--plan",
+                plan,
+                "--to",
+                "memory-snapshot",
+            ],
+        ] {
+            let got = folder.run(command).expect(2);
+            assert_eq!(
+                got.stderr,
+                format!("dramalloc: error: {says}\n"),
+                "{command:?}"
+            );
+            assert_eq!(got.text(), "", "{command:?}");
+        }
+    }
+}

@@ -115,6 +115,10 @@ pub fn function_to_csv(function: &Function, lives: &Lives) -> Projection {
             calls,
             "calls are left out: what the callee needs is not kept free",
         ),
+        (
+            rows.iter().filter(|&&id| is_renamed(function, id)).count(),
+            "locations are renamed: rows hold no control characters, and no blanks around a name",
+        ),
     ];
     Projection {
         csv: table(function, lives, &rows).expect("a Vec takes everything"),
@@ -124,6 +128,33 @@ pub fn function_to_csv(function: &Function, lives: &Lives) -> Projection {
             .map(|n| format!("{} {}", n.0, n.1))
             .collect(),
     }
+}
+
+/// Whether a character makes a file one that is no text.
+fn is_no_text(c: char) -> bool {
+    c < ' ' && !matches!(c, '\t' | '\n' | '\x0c' | '\r')
+}
+
+/// Whether the name of a location, as it is in files, does not come back out of a row.
+fn is_renamed(function: &Function, id: MemLocId) -> bool {
+    let name = function.memloc_name(id);
+    name.trim() != name || name.contains(is_no_text)
+}
+
+/// The name of a location in a row: that in a file, or one made of it where it does not come back.
+/// No two locations of a function have the same.
+fn name_in_row(function: &Function, id: MemLocId) -> Cow<'_, str> {
+    if !is_renamed(function, id) {
+        return name_in_file(function, id);
+    }
+    let name = function.memloc_name(id).trim();
+    let mut made = name.replace(is_no_text, "\u{fffd}");
+    // As a location without a name is called, so that the number tells any two apart.
+    made.push_str(&format!("#{id}"));
+    while function.find_memloc(&made).is_some() {
+        made.push('_');
+    }
+    made.into()
 }
 
 fn table(function: &Function, lives: &Lives, rows: &[MemLocId]) -> io::Result<String> {
@@ -150,7 +181,7 @@ fn table(function: &Function, lives: &Lives, rows: &[MemLocId]) -> io::Result<St
             .last()
             .map_or(0, |segment| u64::from(segment.last().0) + 1);
         let bytes = function.memloc(id).bytes;
-        out.write_field(name_in_file(function, id).as_ref())?;
+        out.write_field(name_in_row(function, id).as_ref())?;
         for number in [lower, upper, bytes] {
             out.write_field(number.to_string())?;
         }

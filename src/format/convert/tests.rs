@@ -1,6 +1,8 @@
 //! What survives the way between programs and rows.
 
-use crate::format::{CsvFile, csv_to_program, function_to_csv, program_to_csv, read_program};
+use crate::format::{
+    CsvFile, Projection, csv_to_program, function_to_csv, program_to_csv, read_program,
+};
 use crate::ir::Program;
 use crate::liveness::liveness;
 use crate::raw::RawProblem;
@@ -54,6 +56,69 @@ fn a_function_becomes_one_row_per_location_to_place() {
         "{elsewhere}"
     );
     assert!(pairs.starts_with("1 in-place pairs"), "{pairs}");
+}
+
+#[test]
+fn every_row_is_read_back_under_a_name_of_its_own() {
+    // Whatever a name can be made of, beside the names that would be made of it.
+    let parts = [
+        "",
+        "a",
+        "\u{1}",
+        "\0",
+        "\u{1b}[31m",
+        " ",
+        "\t",
+        "\n",
+        "\r\n",
+        "\u{85}",
+        "\u{2028}",
+        "\u{3000}",
+        "\u{feff}",
+        "\u{fffd}",
+        "\"",
+        ",",
+        "#",
+        "'",
+        "\\",
+        "#0",
+        "#1_",
+        "_",
+    ];
+    let (mut names, mut renamed) = (Vec::<String>::new(), 0);
+    for first in parts {
+        for second in parts {
+            let name = format!("{first}{second}");
+            if !names.contains(&name) {
+                let changes = name.trim() != name || name.contains(['\u{1}', '\0', '\u{1b}']);
+                renamed += usize::from(changes);
+                names.push(name);
+            }
+        }
+    }
+    let mut function = crate::ir::Function::new("main");
+    for name in &names {
+        let spec = crate::ir::MemLocSpec {
+            name,
+            extent: Some(crate::ir::Extent::Bytes(8)),
+            ..Default::default()
+        };
+        function.add_memloc(&spec).unwrap();
+    }
+    let Projection { csv, notes } = function_to_csv(&function, &liveness(&function).lives);
+    let text = |c: char| !c.is_control() || "\t\n\r\u{c}\u{85}".contains(c);
+    assert!(csv.chars().all(text), "{csv:?}");
+    let back = file(&csv); // Which refuses two of one name.
+    assert_eq!(back.problem().len(), names.len());
+    for (name, label) in names.iter().zip(back.problem().labels.iter()) {
+        let kept =
+            !name.is_empty() && name.trim() == name && !name.contains(['\u{1}', '\0', '\u{1b}']);
+        assert_eq!(kept, name == label, "{name:?} came back as {label:?}");
+    }
+    assert!(
+        notes[0].starts_with(&format!("{renamed} locations are renamed")),
+        "{notes:?}"
+    );
 }
 
 #[test]
