@@ -236,7 +236,7 @@ pub const DESCRIBED: &[Described] = &[
         &["dram_draw_options"],
         "core",
         "all; CSV: the only one",
-        "draw this core only; for CSV: the core of the function",
+        "this core only; for CSV: the core of the function",
     ),
     flag(
         &["draw"],

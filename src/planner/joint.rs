@@ -16,6 +16,7 @@ use super::lanes::Lanes;
 use super::occupied::group_label;
 use super::ranges::Ranges;
 use super::scene::{Scene, is_owned_pin};
+use super::shares;
 use crate::control::Control;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Kind, Segment, Space, Usage};
@@ -109,11 +110,12 @@ struct Posed {
     obstacles: Vec<Option<usize>>,
 }
 
-/// Places every group of a program.
+/// Places every group of a program; `later` problems come after.
 pub(super) fn run(
     scene: &Scene<'_>,
     attempt: Attempt,
     capacity: Capacity,
+    later: usize,
     control: &mut Control<'_>,
 ) -> Result<JointRun> {
     let floor = scene.floor(0, Space::Shared)?;
@@ -148,7 +150,8 @@ pub(super) fn run(
     let mut hints = Hints::of(control.hint, scene.options.keep);
     // By lane: the sum of the bounds of functions that all interfere.
     let mut stacked = vec![floor; lanes.count() as usize];
-    for batch in batches(scene, floor, capacity)? {
+    let mut batches = batches(scene, floor, capacity)?.into_iter();
+    while let Some(batch) = batches.next() {
         let Posed {
             mut problem,
             obstacles: pins,
@@ -162,10 +165,11 @@ pub(super) fn run(
             });
             problem.hint = hints.hint(Space::Shared, items);
         }
-        let solved = place::solve(
+        let solved = shares::solve(
             &problem,
             attempt.strategy,
             scene.options.budget_steps,
+            later + batches.len(),
             control,
         )
         .map_err(|unsolved| {

@@ -6,6 +6,7 @@
 //!   joint    the shared space of all modules, over epochs; lanes of cores that look the same
 //!   occupied what its groups hold on a core, where both have one range of addresses
 //! attempts   every space, by the strategy and by those that it contains
+//! shares     one deadline for many problems
 //! runtime_page what straddling the runtime's pages costs
 //! assemble   what was decided, as a plan
 //! foreign    the plan of addresses that somebody else chose
@@ -32,6 +33,7 @@ mod ranges;
 mod rotate;
 mod runtime_page;
 mod scene;
+mod shares;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -95,6 +97,8 @@ pub(crate) struct Planning<'a> {
     synced: bool,
     /// The other spaces stay as earlier runs have stored them.
     beside_stored: bool,
+    /// What this call places, in order; the shared space counts for module 0.
+    stages: Vec<(Space, usize)>,
 }
 
 impl<'a> Planning<'a> {
@@ -115,6 +119,7 @@ impl<'a> Planning<'a> {
             debug: none(),
             synced: false,
             beside_stored: false,
+            stages: Vec::new(),
         })
     }
 
@@ -143,7 +148,8 @@ impl<'a> Planning<'a> {
             left: left.into_iter().flatten().min(),
             firm: firm.flatten().min(),
         };
-        let run = joint::run(&self.scene, self.attempt, capacity, control)?;
+        let later = self.later(0, Space::Shared);
+        let run = joint::run(&self.scene, self.attempt, capacity, later, control)?;
         self.shared = Some(run);
         Ok(())
     }
@@ -189,7 +195,8 @@ impl<'a> Planning<'a> {
             },
             around: around.as_ref(),
         };
-        private::run(&self.scene, m, space, self.attempt, room, control)
+        let later = self.later(m, space);
+        private::run(&self.scene, m, space, self.attempt, room, later, control)
             .map_err(|e| e.on_core(self.scene.modules[m].core()))
     }
 
@@ -288,6 +295,10 @@ pub fn plan_space(
 ) -> Result<Plan> {
     let mut planning = Planning::new(modules, options, control)?;
     planning.beside_stored = true;
+    planning.stages = match space {
+        Space::Local | Space::Debug => (0..modules.len()).map(|m| (space, m)).collect(),
+        Space::Shared => vec![(space, 0)],
+    };
     for m in 0..modules.len() {
         match space {
             Space::Local => planning.place_local(m, control)?,

@@ -11,6 +11,7 @@ use super::occupied::{InFunction, Occupied, group_label};
 use super::pins::VisiblePins;
 use super::ranges::Ranges;
 use super::scene::Scene;
+use super::shares;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ir::{FlatIndex, MemLocId, Segment, Space};
@@ -119,13 +120,14 @@ pub(super) struct Room<'r> {
     pub around: Option<&'r Occupied>,
 }
 
-/// Places every function of a module in one space.
+/// Places every function of a module in one space; `later` problems come after.
 pub(super) fn run(
     scene: &Scene<'_>,
     module: usize,
     space: Space,
     attempt: Attempt,
     Room { capacity, around }: Room<'_>,
+    later: usize,
     control: &mut Control<'_>,
 ) -> Result<SpaceRun> {
     let (capacity, firm_ceiling) = (capacity.left, capacity.firm.unwrap_or(u64::MAX));
@@ -139,7 +141,8 @@ pub(super) fn run(
     let mut loads = Loads::new(functions.len(), floor);
     let mut hints = Hints::of(control.hint, options.keep);
     let mut kept = control.hint.map(|_| Kept::default());
-    for &f in &calls.callers_first {
+    for (done, &f) in calls.callers_first.iter().enumerate() {
+        let later = later + calls.callers_first.len() - done - 1;
         let here = |e: Error| e.in_function(functions[f].name());
         let analysed = scene.function(module, f);
         let visible =
@@ -221,10 +224,11 @@ pub(super) fn run(
             let items = items.map(|(item, &id)| (item, core, &functions[f], id));
             frame.problem.hint = hints.hint(space, items);
         }
-        let solved = place::solve(
+        let solved = shares::solve(
             &frame.problem,
             attempt.strategy,
             options.budget_steps,
+            later,
             control,
         )
         .map_err(|unsolved| {

@@ -403,3 +403,36 @@ fn a_strategy_is_never_above_a_simpler_one() {
         Ok(())
     });
 }
+
+#[test]
+fn no_function_uses_up_the_time_of_the_others() {
+    // Two functions; the search for the first goes on for very long.
+    let file = include_bytes!("../../examples/decoder_layers.program.json");
+    let program = crate::format::read_program(file).expect("the example is a program");
+    // Every look at this clock takes a second.
+    let looks = std::cell::Cell::new(0);
+    let clock = || {
+        looks.set(looks.get() + 1);
+        std::time::Duration::from_secs(looks.get())
+    };
+    let peak_within = |strategy, seconds: u64| {
+        looks.set(0);
+        let options = Options {
+            strategy,
+            ..Options::default()
+        };
+        let mut control = Control {
+            elapsed: Some(&clock),
+            deadline: Some(std::time::Duration::from_secs(seconds)),
+            ..Control::default()
+        };
+        plan(&program, &options, &mut control).map(|plan| plan.peak)
+    };
+    let fast = peak_within(Strategy::Fast, u64::MAX).expect("there is time");
+    let quick = looks.get();
+    for times in [4, 6] {
+        let best = peak_within(Strategy::Best, times * quick).expect("each has its share");
+        assert!(best <= fast, "{times}");
+        assert!(looks.get() > 2 * quick, "the time is used");
+    }
+}

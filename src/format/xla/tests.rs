@@ -88,6 +88,34 @@ fn joined(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 #[test]
+fn the_parts_of_a_dump_come_in_any_order() {
+    for (name, assignment, ranges, values) in DUMPS {
+        let parts = [assignment, ranges, values];
+        let orders = [
+            [0, 1, 2],
+            [0, 2, 1],
+            [1, 0, 2],
+            [1, 2, 0],
+            [2, 0, 1],
+            [2, 1, 0],
+        ];
+        let imports = orders.map(|order| {
+            let text: String = order.iter().map(|&part: &usize| parts[part]).collect();
+            assert!(
+                is_xla_dump(text.as_bytes()),
+                "{name} in the order {order:?}"
+            );
+            let import = read_xla(&[("", text.as_bytes())], name).expect("nothing is missing");
+            (
+                import.program.modules()[0].functions()[0].memlocs().len(),
+                import.addresses,
+            )
+        });
+        assert!(imports.iter().all(|import| *import == imports[0]), "{name}");
+    }
+}
+
+#[test]
 fn the_heap_of_every_dump_is_reproduced_to_the_byte() {
     for (name, assignment, ranges, values) in DUMPS {
         // The size, without our own reader.

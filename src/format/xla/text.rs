@@ -124,10 +124,17 @@ const ASSIGNMENT: &str = "BufferAssignment:";
 const LIVE_RANGE: &str = "HloLiveRange (max ";
 const USED: &str = "Used values:";
 
-/// Whether a text is one of XLA's: its first line that says anything is the first of a section.
+/// What may stand above the last of them.
+const TOTAL: &str = "Total bytes used: ";
+
+/// Whether a text is one of XLA's: its first line that says anything is the first of a section, or
+/// stands above one.
 pub(super) fn is_dump(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty());
-    first.is_some_and(|line| line == ASSIGNMENT || line == USED || line.starts_with(LIVE_RANGE))
+    let starts = [LIVE_RANGE, TOTAL];
+    first.is_some_and(|line| {
+        line == ASSIGNMENT || line == USED || starts.iter().any(|start| line.starts_with(start))
+    })
 }
 
 /// Whether a line of a text is the first of the section of live ranges.
