@@ -48,28 +48,7 @@ impl Planning<'_> {
     ///
     /// That of the strategy itself, if a simpler one finds no placement either.
     pub(super) fn place_all(&mut self, control: &mut Control<'_>) -> Result<()> {
-        let modules = 0..self.scene.modules.len();
-        let all = |space| modules.clone().map(move |m| (space, m));
-        let shared = [(Space::Shared, 0)];
-        let (first, second) = match self.scene.is_unified() {
-            true => (shared.as_slice(), [].as_slice()), // M7
-            false => ([].as_slice(), shared.as_slice()),
-        };
-        self.stages = (first.iter().copied())
-            .chain(all(Space::Local))
-            .chain(second.iter().copied())
-            .chain(all(Space::Debug))
-            .collect();
-        self.place_well(control, |planning, control| {
-            for m in modules.clone() {
-                planning.place_local(m, control)?;
-            }
-            planning.place_shared(control)?;
-            for m in modules.clone() {
-                planning.place_debug(m, control)?;
-            }
-            Ok(())
-        })
+        self.place_well(control, Self::place_stages)
     }
 
     /// Does what `place` does by the strategy asked for, or by a simpler one if that is better.

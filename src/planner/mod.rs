@@ -56,6 +56,7 @@ use occupied::Occupied;
 use private::{Room, SpaceRun};
 pub use rotate::Rotation;
 use scene::Scene;
+use shares::{Stage, all_stages};
 
 /// Plans a whole program; changes nothing.
 ///
@@ -97,8 +98,8 @@ pub(crate) struct Planning<'a> {
     synced: bool,
     /// The other spaces stay as earlier runs have stored them.
     beside_stored: bool,
-    /// What this call places, in order; the shared space counts for module 0.
-    stages: Vec<(Space, usize)>,
+    /// What is to be placed, in order.
+    stages: Vec<Stage>,
 }
 
 impl<'a> Planning<'a> {
@@ -111,6 +112,7 @@ impl<'a> Planning<'a> {
         options.validate()?;
         let scene = Scene::of(modules, options, control)?;
         let none = || modules.iter().map(|_| None).collect();
+        let stages = all_stages(&scene);
         Ok(Planning {
             scene,
             attempt: Attempt::asked(options),
@@ -119,8 +121,20 @@ impl<'a> Planning<'a> {
             debug: none(),
             synced: false,
             beside_stored: false,
-            stages: Vec::new(),
+            stages,
         })
+    }
+
+    /// Places what is to be placed.
+    fn place_stages(&mut self, control: &mut Control<'_>) -> Result<()> {
+        for (space, m) in self.stages.clone() {
+            match space {
+                Space::Local => self.place_local(m, control)?,
+                Space::Shared => self.place_shared(control)?,
+                Space::Debug => self.place_debug(m, control)?,
+            }
+        }
+        Ok(())
     }
 
     /// Private mode: the local space of one module. In unified geometry it lies around what the
@@ -148,7 +162,7 @@ impl<'a> Planning<'a> {
             left: left.into_iter().flatten().min(),
             firm: firm.flatten().min(),
         };
-        let later = self.later(0, Space::Shared);
+        let later = self.later((Space::Shared, 0), control);
         let run = joint::run(&self.scene, self.attempt, capacity, later, control)?;
         self.shared = Some(run);
         Ok(())
@@ -195,7 +209,7 @@ impl<'a> Planning<'a> {
             },
             around: around.as_ref(),
         };
-        let later = self.later(m, space);
+        let later = self.later((space, m), control);
         private::run(&self.scene, m, space, self.attempt, room, later, control)
             .map_err(|e| e.on_core(self.scene.modules[m].core()))
     }
@@ -295,20 +309,8 @@ pub fn plan_space(
 ) -> Result<Plan> {
     let mut planning = Planning::new(modules, options, control)?;
     planning.beside_stored = true;
-    planning.stages = match space {
-        Space::Local | Space::Debug => (0..modules.len()).map(|m| (space, m)).collect(),
-        Space::Shared => vec![(space, 0)],
-    };
-    for m in 0..modules.len() {
-        match space {
-            Space::Local => planning.place_local(m, control)?,
-            Space::Debug => planning.place_debug(m, control)?,
-            Space::Shared => {}
-        }
-    }
-    if space == Space::Shared {
-        planning.place_shared(control)?;
-    }
+    planning.stages.retain(|stage| stage.0 == space);
+    planning.place_stages(control)?;
     Ok(planning.assemble())
 }
 
@@ -338,9 +340,16 @@ pub fn plan_module(
     control: &mut Control<'_>,
 ) -> Result<Plan> {
     let mut planning = Planning::new(program.modules(), options, control)?;
+    let unified = planning.scene.is_unified();
+    let wanted = |&(space, m): &Stage| match space {
+        Space::Local => m == module,
+        Space::Shared => unified,
+        Space::Debug => false,
+    };
+    planning.stages.retain(wanted);
     // Cores that are planned one by one must all lie around the same groups, so these are placed by
     // the strategy asked for, whichever is best for the module. // M7
-    if planning.scene.is_unified() {
+    if unified {
         planning.place_shared(control)?;
     }
     let agreed = planning.shared.take();

@@ -149,14 +149,12 @@ pub(super) fn run(
             scene
                 .pins
                 .visible(scene.modules, (module, f), space, &analysed.liveness, calls)?;
-        control.check().map_err(here)?;
         let groups = around.map(|around| around.in_function(scene, (module, f)));
         let groups = groups.unwrap_or_default();
         groups
             .check_pins(scene, (module, f), &visible)
             .map_err(here)?;
         let mut frame = frame(&functions[f], analysed, space, options).map_err(here)?;
-        control.check().map_err(here)?;
         frame.problem.runtime_page = attempt.runtime_page; // P7
         frame.problem.floor = floor;
         frame.problem.ceiling = capacity.unwrap_or(u64::MAX);

@@ -40,14 +40,31 @@ pub(super) fn solve(
     }
 }
 
+/// One space of the module at a position; the shared one is module 0's.
+pub(super) type Stage = (Space, usize);
+
+/// Every space of every module, in the order in which they are placed. // M3, M7
+pub(super) fn all_stages(scene: &Scene<'_>) -> Vec<Stage> {
+    let each = |space| (0..scene.modules.len()).map(move |m| (space, m));
+    let shared = Some((Space::Shared, 0));
+    let (before, after) = match scene.is_unified() {
+        true => (shared, None),
+        false => (None, shared),
+    };
+    let local = before.into_iter().chain(each(Space::Local));
+    local.chain(after).chain(each(Space::Debug)).collect()
+}
+
 impl Planning<'_> {
-    /// How many problems this call has after those of one space of a module.
-    pub(super) fn later(&self, m: usize, space: Space) -> usize {
-        let here = |&stage: &(Space, usize)| stage == (space, m);
-        let Some(at) = self.stages.iter().position(here) else {
+    /// How many problems there are after those of a stage; 0 where nobody shares time with them.
+    pub(super) fn later(&self, stage: Stage, control: &Control<'_>) -> usize {
+        if control.deadline.is_none() || self.attempt.strategy != Strategy::Best {
+            return 0;
+        }
+        let Some(at) = self.stages.iter().position(|&other| other == stage) else {
             return 0;
         };
-        let problems = |&(space, m): &(Space, usize)| match space {
+        let problems = |&(space, m): &Stage| match space {
             Space::Shared => usize::from(self.scene.groups.placed().next().is_some()),
             Space::Local | Space::Debug => private_problems(&self.scene, m, space),
         };

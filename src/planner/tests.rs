@@ -404,11 +404,31 @@ fn a_strategy_is_never_above_a_simpler_one() {
     });
 }
 
+/// The example: two functions, and the search for the first goes on for very long.
+fn decoder() -> Program {
+    let file = include_bytes!("../../examples/decoder_layers.program.json");
+    crate::format::read_program(file).expect("the example is a program")
+}
+
 #[test]
 fn no_function_uses_up_the_time_of_the_others() {
-    // Two functions; the search for the first goes on for very long.
-    let file = include_bytes!("../../examples/decoder_layers.program.json");
-    let program = crate::format::read_program(file).expect("the example is a program");
+    everyone_has_a_share(&decoder());
+}
+
+#[test]
+fn no_core_uses_up_the_time_of_the_others() {
+    let mut program = Program::new("two");
+    for core in 0..2 {
+        let mut module = Module::new(&format!("m{core}"), core);
+        let hard = decoder().modules()[0].functions()[0].clone();
+        module.add_function(hard).expect("valid");
+        program.add_module(module).expect("valid");
+    }
+    everyone_has_a_share(&program);
+}
+
+/// A few times what `fast` takes is enough for `best` to place everything, and no worse.
+fn everyone_has_a_share(program: &Program) {
     // Every look at this clock takes a second.
     let looks = std::cell::Cell::new(0);
     let clock = || {
@@ -426,7 +446,7 @@ fn no_function_uses_up_the_time_of_the_others() {
             deadline: Some(std::time::Duration::from_secs(seconds)),
             ..Control::default()
         };
-        plan(&program, &options, &mut control).map(|plan| plan.peak)
+        plan(program, &options, &mut control).map(|plan| plan.peak)
     };
     let fast = peak_within(Strategy::Fast, u64::MAX).expect("there is time");
     let quick = looks.get();
