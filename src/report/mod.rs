@@ -2,6 +2,7 @@
 
 mod budget;
 mod columns;
+mod counterpart;
 mod device;
 pub mod diff;
 pub mod draw;

@@ -23,6 +23,7 @@ mod causes;
 mod tests;
 mod text;
 
+use super::counterpart::counterpart;
 use crate::error::Result;
 use crate::ir::{Function, MemLocId, MemoryType, Module, Program, Space};
 use crate::options::Strategy;
@@ -206,18 +207,8 @@ impl<'p> Planned<'p> {
     /// The same location in this plan, if it has an address here.
     fn counterpart(self, other: Planned<'_>, at: (usize, usize), id: MemLocId) -> Option<Row<'p>> {
         let (module, function) = other.function(at);
-        let m = self.program.modules().iter();
-        let m = m.clone().position(|m| m.core() == module.core())?;
-        let f = self.program.modules()[m].find_function(function.name())?;
-        let here = &self.program.modules()[m].functions()[f];
-        let id = match function.memloc_name(id) {
-            "" => Some(id).filter(|id| {
-                let there = id.index() < here.memlocs().len();
-                there && here.memloc_name(*id).is_empty()
-            }),
-            name => here.find_memloc(name),
-        };
-        self.row((m, f), id?)
+        let (at, id) = counterpart((module.core(), function, id), self.program)?;
+        self.row(at, id)
     }
 }
 

@@ -13,6 +13,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::counterpart::counterpart;
 use super::{Options, Picture};
 use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Module, Space, Usage};
 use crate::options::Geometry;
@@ -355,22 +356,13 @@ impl<'a> Scene<'a> {
             let block = self.boxes[i as usize];
             self.boxes[i as usize].change = Change::New;
             let name = self.slots[block.slot as usize].name;
-            let find = |p: &Picture<'a>| {
-                let module = p.program.modules().iter().find(|m| m.core() == core)?;
-                Some(&module.functions()[module.find_function(name)?])
-            };
-            let (Some(there), Some(here)) = (find(pictures[0]), find(pictures[1])) else {
-                continue;
-            };
-            let loc = match here.memloc_name(block.loc) {
-                // Without a name it is known by its number.
-                "" => Some(block.loc).filter(|id| {
-                    id.index() < there.memlocs().len() && there.memloc_name(*id).is_empty()
-                }),
-                name => there.find_memloc(name),
-            };
-            let old =
-                loc.and_then(|loc| firsts.get(&(u64::from(core), block.slot, loc.0)).copied());
+            let modules = pictures[1].program.modules().iter();
+            let module = modules.into_iter().find(|m| m.core() == core);
+            let here = module.and_then(|m| Some(&m.functions()[m.find_function(name)?]));
+            let old = here.and_then(|here| {
+                let (_, loc) = counterpart((core, here, block.loc), pictures[0].program)?;
+                firsts.get(&(u64::from(core), block.slot, loc.0)).copied()
+            });
             let Some(old) = old else { continue };
             let before = self.boxes[old as usize];
             let change = match block.taken.cmp(&before.taken) {
