@@ -5,7 +5,9 @@
 
 use std::io::{self, Write};
 
+use super::explanation::write_step;
 use super::json::JsonOut;
+use super::plan::write_segments;
 use crate::report::diff::{
     Cause, Difference, KindDifference, LocationDifference, PeakSite, Side, SpaceDifference, Spot,
 };
@@ -79,13 +81,7 @@ fn write_site(out: &mut JsonOut<impl Write>, site: &PeakSite) -> io::Result<()> 
         out.number_pair("live", site.live)?;
         out.key("step")?;
         match &site.here {
-            Some(step) => out.object(|out| {
-                out.number_pair("core", step.core)?;
-                out.string_pair("function", &step.function)?;
-                out.number_pair("index", step.index)?;
-                out.string_pair("op", &step.op)?;
-                out.number_or_null("epoch", step.epoch)
-            }),
+            Some(step) => out.object(|out| write_step(out, step)),
             None => out.null(),
         }
     })
@@ -135,13 +131,6 @@ fn write_spot(out: &mut JsonOut<impl Write>, spot: &Spot) -> io::Result<()> {
         out.number_pair("bytes", spot.bytes)?;
         out.number_pair("declared", spot.declared)?;
         out.key("segments")?;
-        out.list(|out| {
-            spot.segments.iter().try_for_each(|&(first, last)| {
-                out.list(|out| {
-                    out.number(first)?;
-                    out.number(last)
-                })
-            })
-        })
+        write_segments(out, &spot.segments)
     })
 }

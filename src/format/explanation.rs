@@ -6,9 +6,9 @@
 use std::io::{self, Write};
 
 use super::json::JsonOut;
-use super::plan::write_straddler;
+use super::plan::{write_segment, write_straddler};
 use crate::report::explain::{
-    Chain, Explanation, Moment, Occupant, RuntimePage, Saving, SpaceExplanation,
+    Chain, Explanation, Moment, Occupant, RuntimePage, Saving, SpaceExplanation, Step,
 };
 
 /// Writes an explanation, one location per line. Fails if `out` does.
@@ -72,11 +72,7 @@ fn write_moment(out: &mut JsonOut<impl Write>, moment: &Moment) -> io::Result<()
         out.lines(&moment.steps, |out, step| {
             out.object(|out| {
                 out.string_pair("role", step.role.name())?;
-                out.number_pair("core", step.core)?;
-                out.string_pair("function", &step.function)?;
-                out.number_pair("index", step.index)?;
-                out.string_pair("op", &step.op)?;
-                out.number_or_null("epoch", step.epoch)
+                write_step(out, step)
             })
         })?;
         out.number_pair("live", moment.live)?;
@@ -99,6 +95,15 @@ fn write_moment(out: &mut JsonOut<impl Write>, moment: &Moment) -> io::Result<()
     })
 }
 
+/// The pairs of a step but for its role.
+pub(super) fn write_step(out: &mut JsonOut<impl Write>, step: &Step) -> io::Result<()> {
+    out.number_pair("core", step.core)?;
+    out.string_pair("function", &step.function)?;
+    out.number_pair("index", step.index)?;
+    out.string_pair("op", &step.op)?;
+    out.number_or_null("epoch", step.epoch)
+}
+
 /// The pairs of a location.
 fn write_occupant(out: &mut JsonOut<impl Write>, occupant: &Occupant) -> io::Result<()> {
     out.number_pair("core", occupant.core)?;
@@ -112,16 +117,9 @@ fn write_occupant(out: &mut JsonOut<impl Write>, occupant: &Occupant) -> io::Res
     out.number_pair("declared", occupant.declared)?;
     out.key("life")?;
     match occupant.life {
-        Some(life) => write_life(out, life),
+        Some(life) => write_segment(out, life),
         None => out.null(),
     }
-}
-
-fn write_life(out: &mut JsonOut<impl Write>, (first, last): (u32, u32)) -> io::Result<()> {
-    out.list(|out| {
-        out.number(first)?;
-        out.number(last)
-    })
 }
 
 fn write_saving(out: &mut JsonOut<impl Write>, saving: &Saving) -> io::Result<()> {
@@ -147,7 +145,7 @@ fn write_chain(out: &mut JsonOut<impl Write>, chain: &Chain) -> io::Result<()> {
                 out.number_pair("address", link.address)?;
                 out.number_pair("bytes", link.bytes)?;
                 out.key("life")?;
-                write_life(out, link.life)
+                write_segment(out, link.life)
             })
         })?;
         out.number_pair("others", chain.others)

@@ -8,4 +8,4 @@ mod write;
 
 pub use read::read_plan;
 pub use write::write_plan;
-pub(super) use write::write_straddler;
+pub(super) use write::{write_segment, write_segments, write_straddler};

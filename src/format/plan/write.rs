@@ -154,14 +154,24 @@ fn write_memloc(out: &mut JsonOut<impl Write>, loc: &MemLocPlan) -> io::Result<(
             Some(reason) => out.string(reason.name())?,
         }
         out.key("segments")?;
-        out.list(|out| {
-            loc.segments.iter().try_for_each(|&(first, last)| {
-                out.list(|out| {
-                    out.number(first)?;
-                    out.number(last)
-                })
-            })
-        })
+        write_segments(out, &loc.segments)
+    })
+}
+
+pub(in crate::format) fn write_segments(
+    out: &mut JsonOut<impl Write>,
+    segments: &[(u32, u32)],
+) -> io::Result<()> {
+    out.list(|out| (segments.iter()).try_for_each(|&segment| write_segment(out, segment)))
+}
+
+pub(in crate::format) fn write_segment(
+    out: &mut JsonOut<impl Write>,
+    (first, last): (u32, u32),
+) -> io::Result<()> {
+    out.list(|out| {
+        out.number(first)?;
+        out.number(last)
     })
 }
 
