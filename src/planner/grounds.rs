@@ -133,21 +133,22 @@ impl<'a> Grounds<'a> {
             list: Vec::new(),
         };
         for told in &plan.spaces {
-            let module = |core: u32| {
-                let mut modules = grounds.scene.modules.iter();
-                modules.position(|m| m.core() == core)
-            };
-            let ground = match (told.space, told.core) {
-                (Space::Shared, _) => grounds.joint(told)?,
-                (_, Some(core)) => match module(core) {
+            let ground = match told.space {
+                Space::Shared => grounds.joint(told)?,
+                Space::Local | Space::Debug => match grounds.module(told.core) {
                     Some(m) => grounds.private(told, m)?,
                     None => continue, // Of a core that the program does not have.
                 },
-                (_, None) => continue,
             };
             grounds.list.push(ground);
         }
         Ok(grounds)
+    }
+
+    /// The position of a core's module.
+    fn module(&self, core: Option<u32>) -> Option<usize> {
+        let core = core?;
+        self.scene.modules.iter().position(|m| m.core() == core)
     }
 
     fn joint(&self, told: &SpacePlan) -> Result<Ground> {
@@ -331,8 +332,8 @@ impl<'a> Grounds<'a> {
     pub fn site(&self, ground: &Ground, line: &Line, t: u32) -> Option<(u32, &'a Function, u32)> {
         let modules = self.scene.modules;
         if let Some(core) = ground.told.core {
-            let module = modules.iter().find(|m| m.core() == core)?;
-            return Some((core, &module.functions()[line.function], t));
+            let m = self.module(Some(core))?;
+            return Some((core, &modules[m].functions()[line.function], t));
         }
         let epoch = FlatIndex(self.lanes.split(t).1);
         let life = Segment::new(epoch, epoch);
@@ -390,7 +391,7 @@ impl<'a> Grounds<'a> {
     /// The pins that a space has at a moment of a line.
     pub fn pins(&self, ground: &Ground, line: &Line, t: u32) -> Vec<Holder> {
         let scene = &self.scene;
-        let Some(core) = ground.told.core else {
+        if ground.told.core.is_none() {
             let epoch = FlatIndex(self.epoch(t));
             let pinned = (0..scene.groups.all.len()).filter(|&g| {
                 let group = &scene.groups.all[g];
@@ -399,9 +400,9 @@ impl<'a> Grounds<'a> {
                 there && (lives || is_owned_pin(group))
             });
             return pinned.map(|g| self.group(g)).collect();
-        };
+        }
         let modules = scene.modules;
-        let Some(m) = modules.iter().position(|m| m.core() == core) else {
+        let Some(m) = self.module(ground.told.core) else {
             return Vec::new();
         };
         let f = line.function;
@@ -499,9 +500,7 @@ impl<'a> Grounds<'a> {
     pub fn group_life(&self, ground: &Ground, line: &Line, life: &[Segment]) -> Vec<Segment> {
         let scene = &self.scene;
         let options = scene.options;
-        let modules = scene.modules;
-        let module = |core: u32| modules.iter().position(|m| m.core() == core);
-        match ground.told.core.and_then(module) {
+        match self.module(ground.told.core) {
             Some(m) => {
                 let held = scene.epochs.held(life, options.separate_functions);
                 scene.epochs.indices(m, line.function, &held)
@@ -518,12 +517,7 @@ impl<'a> Grounds<'a> {
 
     /// The functions of a space's core, callers first; groups have none.
     pub fn callers_first(&self, ground: &Ground) -> Vec<usize> {
-        let modules = self.scene.modules.iter();
-        let module = ground.told.core.and_then(|core| {
-            let mut modules = modules.clone();
-            modules.position(|m| m.core() == core)
-        });
-        match module {
+        match self.module(ground.told.core) {
             Some(m) => self.scene.calls(m).callers_first.clone(),
             None => (0..ground.lines.len()).collect(),
         }
