@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use dramalloc::format::{self, CsvFile, Projection, XlaImport};
 use dramalloc::ir::{Function, MemLoc, MemLocId, Program};
 use dramalloc::liveness::liveness;
-use dramalloc::{Control, Options, PAGE, Plan, plan_with_addresses};
+use dramalloc::{Control, Options, PAGE, plan_with_addresses};
 
 use crate::args::ConvertArgs;
 use crate::failure::{Failure, say_notes};
@@ -143,37 +143,40 @@ fn xla(input: &Input, to_json: bool, args: &ConvertArgs) -> Result<(), Failure> 
     let import = format::read_xla(&texts, &name).map_err(failed)?;
     let mut notes = import.notes.clone();
     let (subject, plan) = if to_json {
-        let mut bytes = Vec::new();
-        let plan = xla_plan(&import).map_err(failed)?;
         notes.extend(straddling(&import));
-        format::write_plan(&plan, &mut bytes).expect("memory takes every write");
-        (document(&import.program), bytes)
+        let plan = plan_out.map(|path| Ok((path, xla_plan(&import)?)));
+        (document(&import.program), plan)
     } else {
         let rows = rows(&import.program, args, &input.name)?;
         notes.extend(rows.notes);
-        let plan = offsets(&import, rows.csv.as_bytes()).map_err(failed)?;
+        let plan = plan_out.map(|path| Ok((path, offsets(&import, rows.csv.as_bytes())?)));
         (rows.csv.into_bytes(), plan)
     };
+    let plan = plan.transpose().map_err(failed)?;
     notes.push(format!(
         "XLA's heap has {} bytes, aligned to {}",
         import.heap, import.align
     ));
     say(&notes, args);
-    if plan_out.is_some() {
-        output::write(plan_out, &plan)?;
+    if let Some((path, plan)) = plan {
+        output::write(Some(path), &plan)?;
     }
     output::write(args.output.as_deref(), &subject)
 }
 
 /// XLA's addresses with our lives and figures: exact bytes, as XLA places them.
-fn xla_plan(import: &XlaImport) -> dramalloc::Result<Plan> {
+fn xla_plan(import: &XlaImport) -> dramalloc::Result<Vec<u8>> {
     let options = Options {
         packed: true,
         align: Some(import.align),
         ..Options::default()
     };
     let address = |_: usize, id: MemLocId| import.addresses[id.index()];
-    plan_with_addresses(&import.program, &options, &address, &mut Control::default())
+    let control = &mut Control::default();
+    let plan = plan_with_addresses(&import.program, &options, &address, control)?;
+    let mut bytes = Vec::new();
+    format::write_plan(&plan, &mut bytes).expect("memory takes every write");
+    Ok(bytes)
 }
 
 /// What the verifier will say of XLA's plan of a program: small locations lie across page ends, which
