@@ -6,8 +6,8 @@
 use std::hint::black_box;
 
 use dramalloc::ir::{
-    Extent, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Module, Operand, Program,
-    Remote, Space, UsageMask,
+    Extent, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Module, Operand, Program, Space,
+    UsageMask,
 };
 use dramalloc::pipeline::{Pipeline, PipelineOptions};
 use dramalloc::shared::{agree, core_digests, sync_shared_allocations};
@@ -67,18 +67,13 @@ fn sharing(cores: u32, count: u32, links: Links) -> Vec<Module> {
                 Links::Star => format!("s{i}.{core}"),
                 Links::Names => format!("s{i}"),
             };
-            let remote = match links {
-                Links::Star if core > 0 => Some(Remote {
-                    core: 0,
-                    name: format!("s{i}.0"),
-                }),
-                _ => None,
-            };
+            let owner = format!("s{i}.0");
+            let follows = matches!(links, Links::Star) && core > 0;
             let spec = MemLocSpec {
                 name: &name,
                 extent: Some(Extent::Bytes(4096)),
                 space: Space::Shared,
-                remote,
+                remote: follows.then_some((0, &owner)),
                 ..Default::default()
             };
             function.add_memloc(&spec).expect("valid");

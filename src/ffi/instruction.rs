@@ -3,7 +3,7 @@
 use super::boundary::{Call, boundary};
 use super::error::dram_error;
 use super::function::dram_function;
-use super::options::{code, flag};
+use super::options::{code, flag, nonzero};
 use super::status::dram_status;
 use super::structs::{self, Out, Versioned};
 use super::text::{dram_str, slice};
@@ -320,14 +320,14 @@ struct Operands<'a> {
 }
 
 impl Operands<'_> {
-    fn of(&self, at: usize) -> Operand {
-        Operand {
-            loc: MemLocId(self.locs[at]),
-            offset: self.offsets.map_or(0, |offsets| offsets[at]),
-            bytes: self
-                .bytes
-                .map(|bytes| bytes[at])
-                .filter(|&bytes| bytes != 0),
+    #[inline(always)] // Rows are short: a call would cost as much as what it does.
+    fn append_to(&self, operands: &mut Vec<Operand>, range: std::ops::Range<usize>) {
+        for at in range {
+            operands.push(Operand {
+                loc: MemLocId(self.locs[at]),
+                offset: self.offsets.map_or(0, |offsets| offsets[at]),
+                bytes: self.bytes.and_then(|bytes| nonzero(bytes[at])),
+            });
         }
     }
 }
@@ -339,10 +339,10 @@ struct Rows<'a, T> {
 }
 
 impl<'a, T> Rows<'a, T> {
-    /// Hands over the elements of a row: all that there are, and the position of each.
-    fn of(&self, row: usize, mut element: impl FnMut(&T, usize)) {
-        if let (Some(all), Some(ends)) = (&self.all, self.starts.get(row..row + 2)) {
-            (ends[0]..ends[1]).for_each(|at| element(all, at as usize));
+    /// Hands over the elements of a row: all that there are, and the positions of the row's.
+    fn of(&self, row: usize, elements: impl FnOnce(&T, std::ops::Range<usize>)) {
+        if let (Some(all), Some(&[start, end])) = (&self.all, self.starts.get(row..row + 2)) {
+            elements(all, start as usize..end as usize);
         }
     }
 
@@ -498,10 +498,13 @@ impl<'a> Columns<'a> {
         for row in 0..self.count {
             operands.clear();
             pairs.clear();
-            self.uses.of(row, |all, at| operands.push(all.of(at)));
+            self.uses
+                .of(row, |all, range| all.append_to(&mut operands, range));
             let uses = operands.len();
-            self.defs.of(row, |all, at| operands.push(all.of(at)));
-            self.in_place.of(row, |all, at| pairs.push(pair(&all[at])));
+            self.defs
+                .of(row, |all, range| all.append_to(&mut operands, range));
+            self.in_place
+                .of(row, |all, range| pairs.extend(all[range].iter().map(pair)));
             let op = self.ops.map_or(0, |ops| ops[row] as usize);
             let op = *symbols[op]
                 .get_or_insert_with(|| function.opcode(self.ops.map_or("", |_| self.op_table[op])));

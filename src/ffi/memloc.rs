@@ -11,7 +11,7 @@ use super::status::dram_status;
 use super::structs::{self, Out, OutStruct, Versioned};
 use super::text::{Writer, dram_str, dram_write_fn, slice};
 use crate::error::{Error, Fault, Result};
-use crate::ir::{Bank, Extent, MemLocId, MemLocSpec, MemoryType, Remote, Skipped, Space, Usage};
+use crate::ir::{Bank, Extent, MemLocId, MemLocSpec, MemoryType, Skipped, Space, Usage};
 
 /// The address of what has none.
 pub const DRAM_NO_ADDRESS: u64 = 0xffff_ffff_ffff_ffff;
@@ -258,26 +258,21 @@ pub unsafe extern "C" fn dram_function_add_memlocs(
 unsafe fn spec<'a>(desc: &dram_memloc_desc) -> Result<MemLocSpec<'a>> {
     const FLAGS: u32 = 31;
     let has = |flag: dram_memloc_flag| desc.flags & flag as u32 != 0;
-    // A value without its flag is a flag forgotten, not a value meant to be ignored.
-    let only_with = |flag, said: bool, parameter| match said && !has(flag) {
-        true => Err(Error::invalid(parameter, "is given without its flag")),
-        false => Ok(()),
-    };
     if desc.flags & !FLAGS != 0 || desc.reserved != 0 {
         return Err(Error::invalid(
             "memloc",
             "has unknown flags or reserved bits",
         ));
     }
-    only_with(
-        dram_memloc_flag::Pinned,
-        desc.address != 0,
-        "memloc.address",
-    )?;
-    let view = desc.alias_of != 0 || desc.offset != 0;
-    only_with(dram_memloc_flag::View, view, "memloc.alias_of")?;
-    let remote = desc.remote_core != 0 || desc.remote_name.len != 0;
-    only_with(dram_memloc_flag::Remote, remote, "memloc.remote_name")?;
+    if desc.address != 0 && !has(dram_memloc_flag::Pinned) {
+        return Err(without_flag("memloc.address"));
+    }
+    if (desc.alias_of != 0 || desc.offset != 0) && !has(dram_memloc_flag::View) {
+        return Err(without_flag("memloc.alias_of"));
+    }
+    if (desc.remote_core != 0 || desc.remote_name.len != 0) && !has(dram_memloc_flag::Remote) {
+        return Err(without_flag("memloc.remote_name"));
+    }
     // SAFETY: this function's contract.
     let (name, reach, remote_name) = unsafe {
         (
@@ -297,20 +292,20 @@ unsafe fn spec<'a>(desc: &dram_memloc_desc) -> Result<MemLocSpec<'a>> {
         address: has(dram_memloc_flag::Pinned).then_some(desc.address),
         view,
         escapes: has(dram_memloc_flag::Escapes),
-        remote: match has(dram_memloc_flag::Remote) {
-            true => Some(Remote {
-                core: desc.remote_core,
-                name: remote_name.to_owned(),
-            }),
-            false => None,
-        },
-        reach: reach.to_vec(),
+        remote: has(dram_memloc_flag::Remote).then_some((desc.remote_core, remote_name)),
+        reach,
         cookie: nonzero(desc.cookie),
         bank: Bank {
             partition: desc.partition,
             bank: desc.bank,
         },
     })
+}
+
+/// A value without its flag is a flag forgotten, not a value meant to be ignored.
+#[cold]
+fn without_flag(parameter: &'static str) -> Error {
+    Error::invalid(parameter, "is given without its flag")
 }
 
 fn extent(desc: &dram_memloc_desc, view: bool) -> Result<Option<Extent>> {

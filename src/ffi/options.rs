@@ -374,12 +374,18 @@ pub(super) fn region(given: &dram_region) -> Result<SpaceRegion> {
 }
 
 /// A number that is one of an enum's.
+#[inline]
 pub(super) fn code<T>(
     parameter: &'static str,
     code: u32,
     from_code: impl Fn(u32) -> Option<T>,
 ) -> Result<T> {
-    from_code(code).ok_or_else(|| Error::invalid(parameter, format!("{code} is no value of it")))
+    from_code(code).ok_or_else(|| no_value(parameter, code))
+}
+
+#[cold]
+fn no_value(parameter: &'static str, code: u32) -> Error {
+    Error::invalid(parameter, format!("{code} is no value of it"))
 }
 
 /// A number that is 0 or 1.

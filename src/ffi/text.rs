@@ -43,10 +43,19 @@ impl dram_str {
     /// # Safety
     ///
     /// `data` is null or readable for `len` bytes during `'a`, and nobody writes there.
+    #[inline(always)] // Most locations have few of the texts that they may have.
     pub(super) unsafe fn read<'a>(self, parameter: &'static str) -> Result<&'a str> {
         if self.len == 0 {
-            return Ok(""); // Most locations have few of the texts that they may have.
+            return Ok("");
         }
+        // SAFETY: as this function's.
+        unsafe { self.read_some(parameter) }
+    }
+
+    /// # Safety
+    ///
+    /// As for `read`.
+    unsafe fn read_some<'a>(self, parameter: &'static str) -> Result<&'a str> {
         // SAFETY: as this function's.
         let bytes = unsafe { slice(self.data.cast::<u8>(), self.len, parameter)? };
         std::str::from_utf8(bytes).map_err(|e| Error::invalid(parameter, format!("not UTF-8: {e}")))
@@ -59,6 +68,7 @@ impl dram_str {
 ///
 /// `data` is null or readable for `len` elements during `'a`, nobody writes there, and any bytes
 /// are a valid `T`.
+#[inline]
 pub(super) unsafe fn slice<'a, T>(
     data: *const T,
     len: usize,

@@ -272,7 +272,6 @@ impl Track {
 
 /// What messages and viewers call an instruction: its name, or its opcode.
 pub(super) fn instruction_label(function: &Function, index: usize) -> &str {
-    let instruction = &function.instructions()[index];
-    let symbol = instruction.name().unwrap_or(instruction.op);
-    function.symbol(symbol)
+    let name = function.instruction_name(FlatIndex::new(index));
+    function.symbol(name.unwrap_or(function.instructions()[index].op))
 }

@@ -10,10 +10,9 @@
 //!   position is its flat index; // L1
 //! * **bounds**: every id and byte range held by an instruction exists.
 
+use super::code::{Accesses, Code};
 use super::ids::{BlockId, FlatIndex, MemLocId, Symbol};
-use super::instruction::{
-    Access, Argument, Instruction, InstructionSpec, Kind, Operand, Starts, Symbols,
-};
+use super::instruction::{Access, Argument, Instruction, InstructionSpec, Kind, Operand};
 use super::memloc::{Bank, Extent, MemLoc, MemLocSpec, MemoryType, Placed, Remote, Space, View};
 use super::names::Names;
 use crate::error::{Error, Fault, Result};
@@ -43,11 +42,7 @@ pub struct Function {
     banks: OrderedMap<MemLocId, Bank>,
     blocks: Vec<Block>,
     entry_opened: bool,
-    instructions: Vec<Instruction>,
-    accesses: Vec<Access>,
-    in_place: Vec<(MemLocId, MemLocId)>,
-    args: Vec<Argument>,
-    symbols: Names,
+    code: Code,
     elided: BTreeSet<FlatIndex>,
 }
 
@@ -69,11 +64,7 @@ impl Function {
                 succs: Vec::new(),
             }],
             entry_opened: false,
-            instructions: Vec::new(),
-            accesses: Vec::new(),
-            in_place: Vec::new(),
-            args: Vec::new(),
-            symbols: Names::default(),
+            code: Code::default(),
             elided: BTreeSet::new(),
         }
     }
@@ -142,8 +133,7 @@ impl Function {
     pub fn reserve(&mut self, memlocs: usize, instructions: usize) {
         self.memlocs.reserve(memlocs);
         self.memloc_names.reserve(memlocs);
-        self.instructions.reserve(instructions);
-        self.accesses.reserve(instructions * 2);
+        self.code.reserve(instructions);
     }
 
     fn push_memloc(&mut self, spec: &MemLocSpec<'_>) -> Result<()> {
@@ -183,11 +173,12 @@ impl Function {
             Some(Extent::Bytes(_)) => {}
             other => self.extents.push((id, other.unwrap_or(Extent::Rest))),
         }
-        if let Some(remote) = &spec.remote {
-            self.remotes.insert(id, remote.clone());
+        if let Some((core, name)) = spec.remote {
+            let name = name.to_owned();
+            self.remotes.insert(id, Remote { core, name });
         }
         if !spec.reach.is_empty() {
-            self.reaches.insert(id, spec.reach.clone());
+            self.reaches.insert(id, spec.reach.to_vec());
         }
         if spec.bank != Bank::default() {
             self.banks.insert(id, spec.bank);
@@ -372,14 +363,14 @@ impl Function {
     ///
     /// The first call names the entry, unless instructions have come before it.
     pub fn add_block(&mut self, name: &str) -> BlockId {
-        if !self.entry_opened && self.instructions.is_empty() {
+        if !self.entry_opened && self.instructions().is_empty() {
             self.entry_opened = true;
             self.blocks[0].name = name.to_owned();
             return BlockId(0);
         }
         self.blocks.push(Block {
             name: name.to_owned(),
-            first: self.instructions.len() as u32,
+            first: self.instructions().len() as u32,
             succs: Vec::new(),
         });
         BlockId::new(self.blocks.len() - 1)
@@ -407,7 +398,7 @@ impl Function {
 
     /// Appends an instruction to the last block.
     pub fn add_instruction(&mut self, spec: &InstructionSpec<'_>) -> Result<FlatIndex> {
-        let index = self.instructions.len();
+        let index = self.instructions().len();
         self.push_instruction(None, spec)
             .map_err(|e| self.here(e.at_instruction(index as u32)))?;
         Ok(FlatIndex::new(index))
@@ -415,7 +406,7 @@ impl Function {
 
     /// The symbol of an opcode that many instructions have.
     pub(crate) fn opcode(&mut self, text: &str) -> Symbol {
-        Symbol(self.symbols.intern(text).0)
+        self.code.symbol_of(text)
     }
 
     /// The same with the opcode's symbol; the text in `spec` is not looked at.
@@ -424,7 +415,7 @@ impl Function {
         op: Symbol,
         spec: &InstructionSpec<'_>,
     ) -> Result<()> {
-        let index = self.instructions.len() as u32;
+        let index = self.instructions().len() as u32;
         self.push_instruction(Some(op), spec)
             .map_err(|e| self.here(e.at_instruction(index)))
     }
@@ -445,14 +436,10 @@ impl Function {
         &mut self,
         body: impl FnOnce(&mut Function) -> Result<()>,
     ) -> Result<FlatIndex> {
-        let (first, accesses) = (self.instructions.len(), self.accesses.len());
-        let (pairs, args, symbols) = (self.in_place.len(), self.args.len(), self.symbols.len());
+        let before = self.code.lengths();
+        let first = self.instructions().len();
         if let Err(error) = body(self) {
-            self.instructions.truncate(first);
-            self.accesses.truncate(accesses);
-            self.in_place.truncate(pairs);
-            self.args.truncate(args);
-            self.symbols.truncate(symbols);
+            self.code.truncate(&before);
             return Err(error);
         }
         Ok(FlatIndex::new(first))
@@ -460,47 +447,13 @@ impl Function {
 
     /// `op`: the symbol of the opcode, if it is known.
     fn push_instruction(&mut self, op: Option<Symbol>, spec: &InstructionSpec<'_>) -> Result<()> {
-        let accesses = self.accesses.len();
-        let resolved = self
-            .push_accesses(spec)
-            .and_then(|()| self.check_instruction(spec));
-        if let Err(error) = resolved {
-            self.accesses.truncate(accesses); // A refused instruction leaves nothing.
-            return Err(error);
-        }
-        let mut symbol = |text| Symbol(self.symbols.intern(text).0);
-        let symbols = Symbols {
-            op: op.unwrap_or_else(|| symbol(spec.op)),
-            name: (!spec.name.is_empty()).then(|| symbol(spec.name)),
-            callee: spec.callee.map(&mut symbol),
-        };
-        let starts = Starts {
-            accesses: accesses as u32,
-            pairs: self.in_place.len() as u32,
-            args: self.args.len() as u32,
-        };
+        self.check_instruction(spec)?;
         let block = BlockId::new(self.blocks.len() - 1);
-        let instruction = Instruction::new(spec, symbols, block, starts);
-        self.in_place.extend_from_slice(spec.in_place);
-        for &(caller, callee) in spec.args {
-            let callee = Symbol(self.symbols.intern(callee).0);
-            self.args.push(Argument { caller, callee });
-        }
-        self.instructions.push(instruction);
-        Ok(())
+        let pushed = self.code.push(&self.memlocs, block, op, spec);
+        pushed.map_err(|operand| self.refuse(operand))
     }
 
-    fn push_accesses(&mut self, spec: &InstructionSpec<'_>) -> Result<()> {
-        for operands in [spec.uses, spec.defs] {
-            for operand in operands {
-                let access = self.resolve(operand)?;
-                self.accesses.push(access);
-            }
-        }
-        Ok(())
-    }
-
-    /// Everything but the operands, which are stored by now.
+    /// Everything but the operands.
     fn check_instruction(&self, spec: &InstructionSpec<'_>) -> Result<()> {
         for &(used, def) in spec.in_place {
             self.check_memloc(used)?;
@@ -521,8 +474,7 @@ impl Function {
         if spec.kind != Kind::Barrier && spec.id.is_some() {
             return Err(Error::invalid("id", "only a barrier has one"));
         }
-        let total = self.instructions.len() + 1;
-        if total > u32::MAX as usize || self.accesses.len() > u32::MAX as usize {
+        if !self.code.has_room(spec) {
             return Err(Error::invalid(
                 "instructions",
                 "fewer than 2^32 of them and of operands",
@@ -547,25 +499,17 @@ impl Function {
         })
     }
 
-    fn resolve(&self, operand: &Operand) -> Result<Access> {
-        let &Operand { loc, offset, bytes } = operand;
-        let Some(memloc) = self.memlocs.get(loc.index()) else {
-            return Err(self.unknown_location(loc));
-        };
-        let size = memloc.bytes;
-        let bytes = bytes.unwrap_or(size.saturating_sub(offset));
-        match offset.checked_add(bytes) {
-            Some(end) if end <= size => Ok(Access { loc, offset, bytes }),
-            _ => Err(self.past_the_end(loc, offset, bytes)),
-        }
-    }
-
+    /// What is wrong with an operand that touches what does not exist.
     #[cold]
-    fn past_the_end(&self, loc: MemLocId, offset: u64, bytes: u64) -> Error {
+    fn refuse(&self, operand: &Operand) -> Error {
+        let &Operand { loc, offset, bytes } = operand;
+        if let Err(error) = self.check_memloc(loc) {
+            return error;
+        }
         let of = self.label(loc);
         let fault = Fault::PastTheEnd {
             offset,
-            end: u128::from(offset) + u128::from(bytes),
+            end: u128::from(offset) + u128::from(bytes.unwrap_or(0)),
             of: of.clone(),
             bytes: self.memloc(loc).bytes,
         };
@@ -587,55 +531,53 @@ impl Function {
         let end = self
             .blocks
             .get(block.index() + 1)
-            .map_or(self.instructions.len() as u32, |b| b.first);
+            .map_or(self.instructions().len() as u32, |b| b.first);
         self.blocks[block.index()].first..end
     }
 
     /// Every instruction; a position is a flat index. // L1
     pub fn instructions(&self) -> &[Instruction] {
-        &self.instructions
+        self.code.instructions()
     }
 
     /// What an instruction reads.
-    pub fn uses(&self, index: FlatIndex) -> &[Access] {
-        let i = &self.instructions[index.index()];
-        &self.accesses[i.accesses as usize..][..i.uses as usize]
+    pub fn uses(&self, index: FlatIndex) -> Accesses<'_> {
+        self.code.uses(&self.memlocs, index)
     }
 
     /// What an instruction writes.
-    pub fn defs(&self, index: FlatIndex) -> &[Access] {
-        let i = &self.instructions[index.index()];
-        let end = self
-            .after(index)
-            .map_or(self.accesses.len(), |next| next.accesses as usize);
-        &self.accesses[i.accesses as usize + i.uses as usize..end]
+    pub fn defs(&self, index: FlatIndex) -> Accesses<'_> {
+        self.code.defs(&self.memlocs, index)
     }
 
     /// The pairs (use, def) that an instruction lists, in list order; not checked for eligibility.
     pub fn in_place(&self, index: FlatIndex) -> &[(MemLocId, MemLocId)] {
-        let start = self.instructions[index.index()].pairs as usize;
-        let end = self
-            .after(index)
-            .map_or(self.in_place.len(), |next| next.pairs as usize);
-        &self.in_place[start..end]
+        self.code.in_place(index)
     }
 
     /// The bindings of a call.
     pub fn args(&self, index: FlatIndex) -> &[Argument] {
-        let start = self.instructions[index.index()].args as usize;
-        let end = self
-            .after(index)
-            .map_or(self.args.len(), |next| next.args as usize);
-        &self.args[start..end]
+        self.code.args(index)
     }
 
-    fn after(&self, index: FlatIndex) -> Option<&Instruction> {
-        self.instructions.get(index.index() + 1)
+    /// The name of an instruction, for messages.
+    pub fn instruction_name(&self, index: FlatIndex) -> Option<Symbol> {
+        self.code.name(index)
+    }
+
+    /// The name of the function that a call runs; nothing else has one.
+    pub fn callee(&self, index: FlatIndex) -> Option<Symbol> {
+        self.code.callee(index)
+    }
+
+    /// The id of a barrier, if it has one.
+    pub fn barrier_id(&self, index: FlatIndex) -> Option<u64> {
+        self.code.id(index)
     }
 
     /// The text of an opcode, instruction name or callee.
     pub fn symbol(&self, symbol: Symbol) -> &str {
-        self.symbols.get(symbol.0)
+        self.code.symbol(symbol)
     }
 
     /// Whether an access covers the whole root of its location. // L4
@@ -654,11 +596,7 @@ impl Function {
     pub fn assign(&mut self, placed: &[Placed]) {
         assert_eq!(placed.len(), self.memlocs.len(), "one entry per location");
         for (loc, &new) in self.memlocs.iter_mut().zip(placed) {
-            assert!(
-                loc.pin().is_none() || loc.pin() == new.address,
-                "pins never move"
-            );
-            loc.placed = Some(new);
+            loc.set_placed(Some(new));
         }
     }
 
@@ -668,17 +606,12 @@ impl Function {
     ///
     /// If it is pinned and would move.
     pub fn assign_one(&mut self, id: MemLocId, placed: Placed) {
-        let loc = &mut self.memlocs[id.index()];
-        assert!(
-            loc.pin().is_none() || loc.pin() == placed.address,
-            "pins never move"
-        );
-        loc.placed = Some(placed);
+        self.memlocs[id.index()].set_placed(Some(placed));
     }
 
     /// Forgets what runs decided; the host's pins stay. // T
     pub fn clear_placement(&mut self) {
-        self.memlocs.iter_mut().for_each(|loc| loc.placed = None);
+        self.memlocs.iter_mut().for_each(|loc| loc.set_placed(None));
         self.elided.clear();
     }
 

@@ -53,6 +53,16 @@ impl From<MemLocId> for Operand {
     }
 }
 
+impl From<Access> for Operand {
+    fn from(Access { loc, offset, bytes }: Access) -> Operand {
+        Operand {
+            loc,
+            offset,
+            bytes: Some(bytes),
+        }
+    }
+}
+
 /// A caller's location bound to a callee's input or output, by reference. // L7
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
@@ -90,82 +100,19 @@ pub struct InstructionSpec<'a> {
     pub id: Option<u64>,
 }
 
-/// An instruction as stored; its operands lie in its function.
-///
-/// Lists of operands, pairs and bindings end where those of the next instruction begin.
+/// An instruction as stored; its operands, pairs and bindings lie in its function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    payload: u64, // A call's callee, a barrier's id.
     /// The opcode.
     pub op: Symbol,
-    name: u32, // A symbol, or `NO_NAME`.
     /// The engine that runs it.
     pub engine: u32,
     /// The block it stands in.
     pub block: BlockId,
-    pub(super) accesses: u32, // Start in `Function::accesses`: uses first, then defs.
-    pub(super) uses: u32,     // How many of them are uses.
-    pub(super) pairs: u32,    // Start in `Function::in_place`.
-    pub(super) args: u32,     // Start in `Function::args`.
+    pub(super) touches: u32, // Start of its operands: uses first, then defs.
+    pub(super) uses: u32,    // How many of them are uses.
+    pub(super) extra: u32,   // Counts if `has_extra` says so.
     /// What it is to the allocator.
     pub kind: Kind,
-    has_id: bool,
-}
-
-const NO_NAME: u32 = u32::MAX;
-
-/// Texts of an instruction as its function has interned them.
-pub(super) struct Symbols {
-    pub op: Symbol,
-    pub name: Option<Symbol>,
-    pub callee: Option<Symbol>,
-}
-
-/// Where the lists of an instruction begin.
-pub(super) struct Starts {
-    pub accesses: u32,
-    pub pairs: u32,
-    pub args: u32,
-}
-
-impl Instruction {
-    /// What a checked spec says.
-    pub(super) fn new(
-        spec: &InstructionSpec<'_>,
-        symbols: Symbols,
-        block: BlockId,
-        starts: Starts,
-    ) -> Instruction {
-        Instruction {
-            payload: match symbols.callee {
-                Some(callee) => callee.0.into(),
-                None => spec.id.unwrap_or(0),
-            },
-            op: symbols.op,
-            name: symbols.name.map_or(NO_NAME, |name| name.0),
-            engine: spec.engine,
-            block,
-            accesses: starts.accesses,
-            uses: spec.uses.len() as u32,
-            pairs: starts.pairs,
-            args: starts.args,
-            kind: spec.kind,
-            has_id: spec.id.is_some(),
-        }
-    }
-
-    /// A name for messages.
-    pub fn name(&self) -> Option<Symbol> {
-        (self.name != NO_NAME).then_some(Symbol(self.name))
-    }
-
-    /// The called function's name; there is one iff `kind` is `Call`.
-    pub fn callee(&self) -> Option<Symbol> {
-        (self.kind == Kind::Call).then_some(Symbol(self.payload as u32))
-    }
-
-    /// The barrier's id, if it has one.
-    pub fn id(&self) -> Option<u64> {
-        self.has_id.then_some(self.payload)
-    }
+    pub(super) has_extra: bool,
 }

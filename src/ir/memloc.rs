@@ -181,10 +181,10 @@ pub struct MemLocSpec<'a> {
     pub view: Option<(MemLocId, u64)>,
     /// Live to every exit. // L6
     pub escapes: bool,
-    /// The owner's location, for a follower.
-    pub remote: Option<Remote>,
+    /// The core and name of the owner's location, for a follower.
+    pub remote: Option<(u32, &'a str)>,
     /// The cores that reach it; empty means not said.
-    pub reach: Vec<u32>,
+    pub reach: &'a [u32],
     /// Its partition and bank.
     pub bank: Bank,
     /// Anything the host wants to find again.
@@ -231,16 +231,14 @@ impl Skipped {
 
 /// A memory location, as declared and as placed.
 ///
-/// One cache line: a program has millions. What few locations have (links, sizes in elements) lies
-/// aside in the function, and so do names.
+/// Small: a program has millions. What few locations have (links, sizes in elements) lies aside in
+/// the function, and so do names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemLoc {
     /// Resolved size in bytes.
     pub bytes: u64,
-    pin: u64,    // Counts if `given` says so.
-    cookie: u64, // Likewise.
-    /// What an allocator run wrote; only `Function::assign` does.
-    pub(super) placed: Option<Placed>,
+    address: u64, // The pin, or what a run assigned; counts if `marks` says so.
+    cookie: u64,  // Likewise.
     pub(super) view: Option<Box<View>>,
     /// Where it lives.
     pub memory: MemoryType,
@@ -249,35 +247,40 @@ pub struct MemLoc {
     /// What it is for.
     pub usage: Usage,
     align: u8, // The logarithm, or `NO_ALIGN`.
-    given: u8, // Bits of `PIN`, `COOKIE`, `ESCAPES`.
+    marks: u8, // Bits of `PIN` to `SHARED`.
+    space_placed: Space,
+    skipped: Option<Skipped>,
 }
 
-const _: () = assert!(
-    size_of::<MemLoc>() == 64,
-    "a memory location is a cache line"
-);
+const _: () = assert!(size_of::<MemLoc>() == 40, "a program has millions");
 const NO_ALIGN: u8 = 64;
 const PIN: u8 = 1;
 const COOKIE: u8 = 2;
 const ESCAPES: u8 = 4;
+/// A run has decided about it.
+const PLACED: u8 = 8;
+/// It has decided on an address.
+const ADDRESSED: u8 = 16;
+/// The shared run has. // M2
+const SHARED: u8 = 32;
 
 impl MemLoc {
     /// What a checked spec declares; `view` is settled later.
     pub(super) fn new(spec: &MemLocSpec<'_>, bytes: u64, view: Option<Box<View>>) -> MemLoc {
-        let given = |said: bool, bit| if said { bit } else { 0 };
         MemLoc {
             bytes,
-            pin: spec.address.unwrap_or(0),
+            address: spec.address.unwrap_or(0),
             cookie: spec.cookie.unwrap_or(0),
-            placed: None,
             view,
             memory: spec.memory,
             space: spec.space,
             usage: spec.usage,
             align: spec.align.map_or(NO_ALIGN, |align| align.ilog2() as u8),
-            given: given(spec.address.is_some(), PIN)
-                | given(spec.cookie.is_some(), COOKIE)
-                | given(spec.escapes, ESCAPES),
+            marks: PIN * u8::from(spec.address.is_some())
+                | COOKIE * u8::from(spec.cookie.is_some())
+                | ESCAPES * u8::from(spec.escapes),
+            space_placed: Space::Local,
+            skipped: None,
         }
     }
 
@@ -288,17 +291,17 @@ impl MemLoc {
 
     /// The host's address.
     pub fn pin(&self) -> Option<u64> {
-        (self.given & PIN != 0).then_some(self.pin)
+        self.is_marked(PIN).then_some(self.address)
     }
 
     /// The host's cookie.
     pub fn cookie(&self) -> Option<u64> {
-        (self.given & COOKIE != 0).then_some(self.cookie)
+        self.is_marked(COOKIE).then_some(self.cookie)
     }
 
     /// Whether it is live to every exit.
     pub fn escapes(&self) -> bool {
-        self.given & ESCAPES != 0
+        self.is_marked(ESCAPES)
     }
 
     /// Set iff it is a view.
@@ -313,12 +316,42 @@ impl MemLoc {
 
     /// The address: the pin, or what a run assigned.
     pub fn address(&self) -> Option<u64> {
-        self.pin().or(self.placed.and_then(|p| p.address))
+        self.is_marked(PIN | ADDRESSED).then_some(self.address)
     }
 
     /// What the last run decided, if one did.
     pub fn placed(&self) -> Option<Placed> {
-        self.placed
+        self.is_marked(PLACED).then_some(Placed {
+            address: self.is_marked(ADDRESSED).then_some(self.address),
+            space: self.space_placed,
+            skipped: self.skipped,
+            is_shared_post_dram_alloc: self.is_marked(SHARED),
+        })
+    }
+
+    /// Writes what a run decided, or forgets it; only a `Function` does.
+    ///
+    /// # Panics
+    ///
+    /// If it is pinned and would move.
+    pub(super) fn set_placed(&mut self, placed: Option<Placed>) {
+        let pin = self.pin();
+        let address = placed.and_then(|placed| placed.address);
+        assert!(
+            pin.is_none() || placed.is_none() || pin == address,
+            "pins never move"
+        );
+        self.address = pin.or(address).unwrap_or(0);
+        self.marks &= PIN | COOKIE | ESCAPES;
+        self.marks |= PLACED * u8::from(placed.is_some())
+            | ADDRESSED * u8::from(address.is_some())
+            | SHARED * u8::from(placed.is_some_and(|p| p.is_shared_post_dram_alloc));
+        self.space_placed = placed.map_or(Space::Local, |placed| placed.space);
+        self.skipped = placed.and_then(|placed| placed.skipped);
+    }
+
+    fn is_marked(&self, any: u8) -> bool {
+        self.marks & any != 0
     }
 
     /// Whether an allocator with this usage mask gives it an address. // T

@@ -3,6 +3,7 @@
 //! A tree of plain values, validated once, on entry. Everything else in the crate reads it; only
 //! [`Function::assign`] writes results into it.
 
+mod code;
 mod function;
 mod ids;
 mod instruction;
@@ -11,6 +12,7 @@ mod names;
 mod program;
 mod segment;
 
+pub use code::{AccessIter, Accesses};
 pub use function::{Block, Function};
 pub use ids::{BlockId, FlatIndex, MemLocId, Symbol};
 pub use instruction::{

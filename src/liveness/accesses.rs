@@ -79,7 +79,7 @@ impl Accesses {
                 accesses.add(storage.root(access.loc), index, Touch::USE);
             }
             for access in function.defs(index) {
-                let full = if storage.covers_root(access) {
+                let full = if storage.covers_root(&access) {
                     Touch::FULL
                 } else {
                     0

@@ -11,7 +11,10 @@ pub(super) fn elidable(function: &Function, planned: &FunctionPlan) -> Vec<FlatI
         .map(|(t, _)| FlatIndex::new(t));
     copies
         .filter(|&t| {
-            let ([from], [to]) = (function.uses(t), function.defs(t)) else {
+            let (mut uses, mut defs) = (function.uses(t).iter(), function.defs(t).iter());
+            let (Some(from), None, Some(to), None) =
+                (uses.next(), uses.next(), defs.next(), defs.next())
+            else {
                 return false;
             };
             let source = bytes(function, planned, from);
@@ -21,11 +24,7 @@ pub(super) fn elidable(function: &Function, planned: &FunctionPlan) -> Vec<FlatI
 }
 
 /// The space, the first address and the length of an access, if it has an address.
-fn bytes(
-    function: &Function,
-    planned: &FunctionPlan,
-    access: &Access,
-) -> Option<(Space, u64, u64)> {
+fn bytes(function: &Function, planned: &FunctionPlan, access: Access) -> Option<(Space, u64, u64)> {
     let placed = &planned.memlocs[access.loc.index()];
     let in_dram = function.memloc(access.loc).memory == MemoryType::Dram;
     let address = placed.address.filter(|_| in_dram)?;

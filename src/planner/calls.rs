@@ -37,8 +37,8 @@ impl CallGraph {
         let functions = module.functions();
         let mut sites = Vec::new();
         for (caller, function) in functions.iter().enumerate() {
-            for (t, instruction) in function.instructions().iter().enumerate() {
-                let Some(callee) = instruction.callee() else {
+            for t in 0..function.instructions().len() {
+                let Some(callee) = function.callee(FlatIndex::new(t)) else {
                     continue;
                 };
                 let name = function.symbol(callee);

@@ -8,7 +8,7 @@ use super::*;
 use crate::error::Fault;
 use crate::ir::{
     BlockId, Extent, FlatIndex, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Operand,
-    Remote, Segment, Usage, overlap,
+    Segment, Usage, overlap,
 };
 use crate::options::Strategy;
 use crate::options::{Floor, Geometry, Options};
@@ -64,7 +64,7 @@ fn core(core: u32, locs: &[Loc], code: &[&str]) -> Module {
             } else {
                 Space::Local
             },
-            reach: loc.reach.clone(),
+            reach: &loc.reach,
             address: loc.pin,
             usage: loc.usage,
             ..Default::default()
@@ -453,7 +453,7 @@ fn walk(
     for (t, instruction) in function.instructions().iter().enumerate() {
         *epoch += u32::from(instruction.kind == Kind::Barrier);
         let first = *epoch;
-        if let Some(callee) = instruction.callee() {
+        if let Some(callee) = function.callee(FlatIndex::new(t)) {
             let name = function.symbol(callee);
             let callee = modules.functions().iter().position(|f| f.name() == name);
             walk(modules, callee.expect("it exists"), epoch, seen);
@@ -725,10 +725,7 @@ fn linked_members_of_other_names_reach_their_cores() {
     let spec = MemLocSpec {
         name: "t",
         extent: Some(Extent::Bytes(2 * PAGE)),
-        remote: Some(Remote {
-            core: 0,
-            name: "s".to_owned(),
-        }),
+        remote: Some((0, "s")),
         ..Default::default()
     };
     follower.function_mut(0).add_memloc(&spec).expect("valid");

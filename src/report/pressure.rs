@@ -363,16 +363,10 @@ impl WorstMoments {
         let mut callees: Vec<OrderedMap<u32, usize>> = Vec::new();
         let mut called = vec![false; functions.len()];
         for function in functions {
-            let sites = function
-                .instructions()
-                .iter()
-                .enumerate()
-                .filter_map(|(t, i)| {
-                    Some((
-                        t as u32,
-                        module.find_function(function.symbol(i.callee()?))?,
-                    ))
-                });
+            let sites = (0..function.instructions().len() as u32).filter_map(|t| {
+                let callee = function.callee(FlatIndex(t))?;
+                Some((t, module.find_function(function.symbol(callee))?))
+            });
             let sites: OrderedMap<u32, usize> = sites.collect();
             sites.values().for_each(|&f| called[f] = true);
             callees.push(sites);

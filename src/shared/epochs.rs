@@ -247,7 +247,7 @@ fn passes_of_block<'a>(
         .flat_map(move |t| {
             let instruction = &function.instructions()[t.index()];
             let own = (instruction.kind == Kind::Barrier).then_some(BarrierPass {
-                id: instruction.id(),
+                id: function.barrier_id(t),
                 function: f,
                 index: t,
             });

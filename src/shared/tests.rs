@@ -4,7 +4,7 @@
 use super::*;
 use crate::ir::{
     Bank, Extent, Function, InstructionSpec, Kind, MemLocSpec, Module, Operand, Placed, Program,
-    Remote, Space, Usage, UsageMask,
+    Space, Usage, UsageMask,
 };
 use crate::options::Strategy;
 use crate::testing::{self, Shape};
@@ -136,13 +136,9 @@ fn shared(name: &str, bytes: u64) -> MemLocSpec<'_> {
     }
 }
 
-fn follows<'a>(name: &'a str, bytes: u64, there: &str) -> MemLocSpec<'a> {
-    let remote = Some(Remote {
-        core: 0,
-        name: there.to_owned(),
-    });
+fn follows<'a>(name: &'a str, bytes: u64, there: &'a str) -> MemLocSpec<'a> {
     MemLocSpec {
-        remote,
+        remote: Some((0, there)),
         ..shared(name, bytes)
     }
 }
@@ -217,10 +213,7 @@ fn an_error_has_both_sides_and_writes_nothing() {
         );
     }
     let far = MemLocSpec {
-        remote: Some(Remote {
-            core: 7,
-            name: "s".to_owned(),
-        }),
+        remote: Some((7, "s")),
         ..shared("t", 8)
     };
     let error = error_of(&mut [module(0, &[shared("s", 8)]), module(1, &[far])]);

@@ -208,8 +208,8 @@ impl Loc {
             usage: self.usage,
             align: self.align,
             address: self.pin,
-            remote: self.remote.clone(),
-            reach: self.reach.clone(),
+            remote: self.remote.as_ref().map(|r| (r.core, r.name.as_str())),
+            reach: &self.reach,
             ..common
         }
     }

@@ -58,7 +58,7 @@ fn barrier_paths(f: &Function) -> BTreeSet<Vec<Option<u64>>> {
         for i in f.block_range(block) {
             let instruction = &f.instructions()[i as usize];
             if instruction.kind == Kind::Barrier {
-                ids.push(instruction.id());
+                ids.push(f.barrier_id(FlatIndex(i)));
             }
         }
         if f.successors(block).is_empty() {
@@ -107,7 +107,7 @@ fn calls_have_no_cycle_and_bind_every_formal_once() {
         for m in p.modules() {
             for (caller, f) in m.functions().iter().enumerate() {
                 for i in (0..f.instructions().len()).map(FlatIndex::new) {
-                    let Some(callee) = f.instructions()[i.index()].callee() else {
+                    let Some(callee) = f.callee(i) else {
                         continue;
                     };
                     calls += 1;
@@ -296,7 +296,7 @@ fn what_a_shape_leaves_out_never_occurs() {
                 f.instructions()[i.index()].kind as u32 | 1,
                 Kind::DmaCopy as u32 | 1
             );
-            assert!(f.defs(i).iter().all(|a| f.covers_root(a)));
+            assert!(f.defs(i).iter().all(|a| f.covers_root(&a)));
             assert_eq!(f.in_place(i), &[] as &[(MemLocId, MemLocId)]);
         }
         for b in (0..f.blocks().len()).map(BlockId::new) {

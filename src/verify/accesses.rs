@@ -149,8 +149,8 @@ pub(super) fn bindings<'a>(
     module: &'a Module,
     index: FlatIndex,
 ) -> impl Iterator<Item = (MemLocId, Usage)> + 'a {
-    let callee = function.instructions()[index.index()]
-        .callee()
+    let callee = function
+        .callee(index)
         .and_then(|symbol| module.find_function(function.symbol(symbol)))
         .map(|position| &module.functions()[position]);
     function.args(index).iter().filter_map(move |argument| {

@@ -3,6 +3,7 @@
 //! What a function has live at a call is taken while the callee runs, and so is all that its own
 //! callers hold. A callee has one frame, whoever calls it, so it keeps clear of every context.
 
+use crate::ir::FlatIndex;
 use crate::ordered_map::OrderedMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +29,8 @@ impl Calls {
         }
         let mut of: Vec<OrderedMap<u32, Vec<u32>>> = vec![OrderedMap::new(); scopes.len()];
         for (s, scope) in scopes.iter().enumerate() {
-            for (i, instruction) in scope.function.instructions().iter().enumerate() {
-                let Some(symbol) = instruction.callee() else {
+            for i in 0..scope.function.instructions().len() {
+                let Some(symbol) = scope.function.callee(FlatIndex::new(i)) else {
                     continue;
                 };
                 let name = scope.function.symbol(symbol);

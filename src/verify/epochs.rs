@@ -53,7 +53,7 @@ impl Epochs {
             for &block in members {
                 for i in graph.range(block) {
                     if is_barrier(i) {
-                        let id = function.instructions()[FlatIndex(i).index()].id();
+                        let id = function.barrier_id(FlatIndex(i));
                         passed.push((here, id));
                         here += 1;
                     }

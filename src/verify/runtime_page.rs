@@ -172,8 +172,7 @@ fn straddler(scope: &Scope<'_>, id: MemLocId, put: &Put, pinned: bool) -> Stradd
 mod tests {
     use crate::control::Control;
     use crate::ir::{
-        Extent, Function, InstructionSpec, MemLocSpec, Module, Operand, Program, Remote, Space,
-        Usage,
+        Extent, Function, InstructionSpec, MemLocSpec, Module, Operand, Program, Space, Usage,
     };
     use crate::options::Options;
     use crate::plan::{Plan, Status};
@@ -194,10 +193,6 @@ mod tests {
                     extent: Some(Extent::Bytes(bytes)),
                     ..MemLocSpec::default()
                 };
-                let remote = Remote {
-                    core: 0,
-                    name: "s".to_owned(),
-                };
                 f.add_memlocs(&[
                     MemLocSpec {
                         usage: Usage::Weight,
@@ -208,7 +203,7 @@ mod tests {
                     spec("small", MIB / 4),
                     MemLocSpec {
                         space: Space::Shared,
-                        remote: (core == 1).then_some(remote),
+                        remote: (core == 1).then_some((0, "s")),
                         ..spec("s", 2 * MIB)
                     },
                 ])

@@ -5,8 +5,8 @@ use arbitrary::{Result, Unstructured};
 use super::oracle::Places;
 use crate::depend::Layout;
 use crate::ir::{
-    Access, BlockId, Extent, FlatIndex, Function, InstructionSpec, Kind, MemLocId, MemLocSpec,
-    Operand, Space,
+    Access, Accesses, BlockId, Extent, FlatIndex, Function, InstructionSpec, Kind, MemLocId,
+    MemLocSpec, Operand, Space,
 };
 
 /// A small function that collides a lot, and where its roots lie.
@@ -101,8 +101,8 @@ pub(super) fn show(f: &Function, places: &Places) -> String {
         for i in f.block_range(block) {
             let index = FlatIndex(i);
             let instruction = &f.instructions()[i as usize];
-            let bytes = |accesses: &[Access]| -> Vec<String> {
-                let each = |a: &Access| {
+            let bytes = |accesses: Accesses<'_>| -> Vec<String> {
+                let each = |a: Access| {
                     let (root, base) = f.root(a.loc);
                     let first = base + a.offset;
                     format!("{root}[{first}..{}]", first + a.bytes)

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::cases::{function, layout, show};
 use crate::depend::{Edge, Layout, dependences, flow, reuse};
-use crate::ir::{BlockId, Extent, FlatIndex, Function, InstructionSpec, MemLocSpec, Operand};
+use crate::ir::{
+    Accesses, BlockId, Extent, FlatIndex, Function, InstructionSpec, MemLocSpec, Operand,
+};
 use crate::testing::for_each_seed;
 
 /// The same function, but that these instructions touch nothing.
@@ -18,14 +20,8 @@ fn without(f: &Function, idle: &BTreeSet<FlatIndex>) -> Function {
         };
         without.add_memloc(&spec).expect("valid before");
     }
-    let operands = |accesses: &[crate::ir::Access]| -> Vec<Operand> {
-        let operand = |a: &crate::ir::Access| Operand {
-            loc: a.loc,
-            offset: a.offset,
-            bytes: Some(a.bytes),
-        };
-        accesses.iter().map(operand).collect()
-    };
+    let operands =
+        |accesses: Accesses<'_>| -> Vec<Operand> { accesses.iter().map(Operand::from).collect() };
     for block in (0..f.blocks().len()).map(BlockId::new) {
         without.add_block("");
         for i in f.block_range(block).map(FlatIndex) {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Access, BlockId, FlatIndex, Function, Kind, Space};
+use crate::ir::{Access, Accesses, BlockId, FlatIndex, Function, Kind, Space};
 use crate::plan::DependenceKind;
 
 use crate::depend::Edge;
@@ -24,7 +24,7 @@ pub(super) struct Oracle<'a> {
 
 impl<'a> Oracle<'a> {
     pub(super) fn new(function: &'a Function, places: &Places) -> Oracle<'a> {
-        let bytes = |access: &Access| {
+        let bytes = |access: Access| {
             let (root, base) = function.root(access.loc);
             let (area, first) = match places[root.index()] {
                 Some((space, address)) => (space as u32, address),
@@ -33,7 +33,7 @@ impl<'a> Oracle<'a> {
             let start = first + base + access.offset;
             (area, start, start + access.bytes)
         };
-        let touched = |accesses: &[Access]| accesses.iter().map(bytes).collect();
+        let touched = |accesses: Accesses<'_>| accesses.iter().map(bytes).collect();
         let all = || (0..function.instructions().len()).map(FlatIndex::new);
         Oracle {
             function,

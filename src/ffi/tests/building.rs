@@ -309,10 +309,10 @@ fn calls_and_barriers_carry_what_is_theirs() {
     }
     let program = program(&host);
     let function = &program.modules()[0].functions()[0];
-    let instructions = function.instructions();
-    assert_eq!(function.symbol(instructions[0].callee().unwrap()), "f");
-    assert_eq!(function.args(crate::ir::FlatIndex(0))[0].caller.0, a);
-    assert_eq!(instructions[1].id(), Some(0));
+    let [call, barrier] = [0, 1].map(crate::ir::FlatIndex);
+    assert_eq!(function.symbol(function.callee(call).unwrap()), "f");
+    assert_eq!(function.args(call)[0].caller.0, a);
+    assert_eq!(function.barrier_id(barrier), Some(0));
 }
 
 #[test]

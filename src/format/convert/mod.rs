@@ -95,11 +95,12 @@ pub fn function_to_csv(function: &Function, lives: &Lives) -> Projection {
         }
     }
     let instructions = (0..function.instructions().len()).map(crate::ir::FlatIndex::new);
-    let pairs: usize = instructions.map(|i| function.in_place(i).len()).sum();
-    let calls = function
-        .instructions()
-        .iter()
-        .filter(|i| i.callee().is_some())
+    let pairs: usize = instructions
+        .clone()
+        .map(|i| function.in_place(i).len())
+        .sum();
+    let calls = instructions
+        .filter(|&i| function.callee(i).is_some())
         .count();
     let notes = [
         (

@@ -14,5 +14,5 @@ pub(crate) use out::JsonOut;
 pub(crate) use part::{Part, document_error, error_at, missing, text};
 pub(crate) use reader::{Read, Reader, Shape, Token, Value};
 pub(crate) use values::{
-    Format, Number, Raw, Signed, Small, Tag, Text, Version1, Word, Words, words,
+    Format, Number, Raw, Signed, Small, Smalls, Tag, Text, Version1, Word, Words, words,
 };

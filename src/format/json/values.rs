@@ -85,6 +85,16 @@ impl<'a> Value<'a> for Small {
     }
 }
 
+/// Small whole numbers, as the program model takes them.
+pub(crate) struct Smalls(pub(crate) Vec<u32>);
+
+impl<'a> Value<'a> for Smalls {
+    fn read(json: &mut Reader<'a>) -> Read<Smalls> {
+        let all = Vec::<Small>::read(json)?;
+        Ok(Smalls(all.into_iter().map(|number| number.0).collect()))
+    }
+}
+
 /// A whole number that may be negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signed(pub(crate) i64);

@@ -1,8 +1,8 @@
 //! The keys of a program file, as a table per object. // F
 
 use crate::format::json::{
-    Format, Number, Raw, Read, Reader, Small, Tag, Text, Token, Value, Version1, Word, object,
-    words,
+    Format, Number, Raw, Read, Reader, Small, Smalls, Tag, Text, Token, Value, Version1, Word,
+    object, words,
 };
 use crate::ir::{Kind, MemoryType, Space, Usage};
 
@@ -54,7 +54,7 @@ object! {
         offset: Number,
         escapes: bool,
         remote: Box<RemoteDoc<'de>>,
-        reach: Vec<Small>,
+        reach: Smalls,
     }
 }
 object! {

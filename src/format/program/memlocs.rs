@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::document::MemLocDoc;
 use crate::error::{Error, Fault, Result};
 use crate::format::json::{Field, Raw, Text, document_error, error_at, missing};
-use crate::ir::{Bank, Extent, Function, MemLocId, MemLocSpec, Remote};
+use crate::ir::{Bank, Extent, Function, MemLocId, MemLocSpec};
 
 /// How many locations are handed to the model at a time.
 const BATCH: usize = 1024;
@@ -228,17 +228,11 @@ fn spec<'s>(doc: &'s MemLocDoc<'_>) -> MemLocSpec<'s> {
         address: doc.address.as_ref().map(|address| address.0),
         view: None,
         escapes: doc.escapes.as_ref().copied().unwrap_or_default(),
-        remote: doc.remote.as_ref().map(|remote| Remote {
-            core: remote.core.as_ref().map_or(0, |core| core.0),
-            name: remote
-                .name
-                .as_ref()
-                .map_or_else(String::new, |name| name.to_string()),
+        remote: doc.remote.as_ref().map(|remote| {
+            let core = remote.core.as_ref().map_or(0, |core| core.0);
+            (core, remote.name.as_ref().map_or("", |name| name))
         }),
-        reach: doc
-            .reach
-            .as_ref()
-            .map_or_else(Vec::new, |r| r.iter().map(|c| c.0).collect()),
+        reach: doc.reach.as_ref().map_or(&[], |reach| &reach.0),
         cookie: doc
             .extensions
             .first()

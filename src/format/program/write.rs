@@ -242,7 +242,7 @@ impl FunctionOut<'_> {
         let instruction = &function.instructions()[index.index()];
         out.object(|out| {
             out.string_pair("op", function.symbol(instruction.op))?;
-            if let Some(name) = instruction.name() {
+            if let Some(name) = function.instruction_name(index) {
                 out.string_pair("name", function.symbol(name))?;
             }
             if instruction.kind != Kind::default() {
@@ -269,7 +269,7 @@ impl FunctionOut<'_> {
                     })
                 })?;
             }
-            if let Some(callee) = instruction.callee() {
+            if let Some(callee) = function.callee(index) {
                 out.string_pair("callee", function.symbol(callee))?;
             }
             let args = function.args(index);
@@ -281,7 +281,7 @@ impl FunctionOut<'_> {
                     })
                 })?;
             }
-            if let Some(id) = instruction.id() {
+            if let Some(id) = function.barrier_id(index) {
                 out.number_pair("id", id)?;
             }
             let site = ExtensionSite::Instruction(self.m, self.f, index.0);
@@ -289,7 +289,7 @@ impl FunctionOut<'_> {
         })
     }
 
-    fn operand(&self, out: &mut JsonOut<impl Write>, access: &Access) -> io::Result<()> {
+    fn operand(&self, out: &mut JsonOut<impl Write>, access: Access) -> io::Result<()> {
         let name = self.name_of(access.loc);
         if access.offset == 0 && access.bytes == self.function.memloc(access.loc).bytes {
             return out.string(&name);

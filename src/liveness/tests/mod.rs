@@ -9,9 +9,7 @@ mod pairs;
 mod random;
 
 use super::*;
-use crate::ir::{
-    Extent, InstructionSpec, Kind, MemLocSpec, MemoryType, Operand, Remote, Space, Usage,
-};
+use crate::ir::{Extent, InstructionSpec, Kind, MemLocSpec, MemoryType, Operand, Space, Usage};
 
 const HALF: u64 = 4;
 
@@ -414,10 +412,6 @@ fn zero_bytes_are_written_whole() {
 
 #[test]
 fn only_unpinned_candidates_of_this_core_should_be_written_first() {
-    let remote = Some(Remote {
-        core: 1,
-        name: "a".to_owned(),
-    });
     for (name, spec, warned) in [
         ("internal", bytes("a"), true),
         (
@@ -479,7 +473,7 @@ fn only_unpinned_candidates_of_this_core_should_be_written_first() {
         (
             "linked",
             MemLocSpec {
-                remote,
+                remote: Some((1, "a")),
                 ..bytes("a")
             },
             false,

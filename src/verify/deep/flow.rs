@@ -2,7 +2,7 @@
 
 use super::super::epochs::Epochs;
 use super::super::graph::Graph;
-use crate::ir::{Function, Kind};
+use crate::ir::{FlatIndex, Function, Kind};
 use std::collections::BTreeSet;
 
 /// A barrier on the way through a function: where it stands among the epochs, and its id. The same
@@ -47,7 +47,7 @@ impl Flow {
                 let instruction = &function.instructions()[i as usize];
                 let epochs = epochs.at(i);
                 if instruction.kind == Kind::Barrier {
-                    let id = instruction.id();
+                    let id = function.barrier_id(FlatIndex(i));
                     beats.push(Beat { epochs, id });
                 }
                 let inside = called(i).into_iter();

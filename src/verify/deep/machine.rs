@@ -351,7 +351,7 @@ impl<'a> Machine<'a> {
         Role::Instruction
     }
 
-    fn access(&self, scope: u32, access: &crate::ir::Access, does: Does) -> Option<Touch> {
+    fn access(&self, scope: u32, access: crate::ir::Access, does: Does) -> Option<Touch> {
         let (root, base) = self.function(scope).root(access.loc);
         self.touch(scope, root, base + access.offset, access.bytes, does)
     }

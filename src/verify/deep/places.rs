@@ -396,12 +396,12 @@ fn formals(scopes: &[Scope<'_>]) -> Vec<Vec<(MemLocId, Place)>> {
     let mut formals: Vec<OrderedMap<MemLocId, Place>> = vec![OrderedMap::new(); scopes.len()];
     for scope in scopes {
         let function = scope.function;
-        for (i, instruction) in function.instructions().iter().enumerate() {
-            let callee = instruction.callee().map(|callee| function.symbol(callee));
+        for t in (0..function.instructions().len()).map(FlatIndex::new) {
+            let callee = function.callee(t).map(|callee| function.symbol(callee));
             let callee = callee.and_then(|name| at.get(&(scope.core, name)));
             let Some(&callee) = callee else { continue };
             let inner = scopes[callee].function;
-            for argument in function.args(FlatIndex::new(i)) {
+            for argument in function.args(t) {
                 let formal = inner.find_memloc(function.symbol(argument.callee));
                 if let Some(formal) = formal.filter(|&f| inner.memloc(f).view().is_none()) {
                     formals[callee].insert(formal, blank);

@@ -3,7 +3,7 @@
 use super::planner::Facts;
 use crate::ir::{
     Extent, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, MemoryType, Module, Operand,
-    Program, Remote, Skipped, Space, Usage, UsageMask,
+    Program, Skipped, Space, Usage, UsageMask,
 };
 use crate::options::{Floor, Options, SpaceRegion, Strategy};
 use crate::place::Region;
@@ -43,12 +43,7 @@ pub(super) fn program() -> Program {
     let mut program = Program::new("everything");
     for core in 0..2u32 {
         let mut f = Function::new("main");
-        let follow = |name: &str| {
-            (core == 1).then(|| Remote {
-                core: 0,
-                name: name.to_owned(),
-            })
-        };
+        let follow = |name| (core == 1).then_some((0, name));
         let view = Some((MemLocId(1), 1000)); // Of `a`.
         let specs = [
             MemLocSpec {
@@ -405,12 +400,7 @@ fn programs_that_no_plan_can_be_right_for_are_named() {
             f.add_memloc(&spec).expect("valid by itself");
         })
     };
-    let link = |core, name: &str| {
-        Some(Remote {
-            core,
-            name: name.to_owned(),
-        })
-    };
+    let link = |core, name| Some((core, name));
     assert!(
         extra(MemLocSpec {
             remote: link(5, "s"),

@@ -4,7 +4,7 @@ use arbtest::arbitrary::{Result, Unstructured};
 
 use crate::ir::{
     BlockId, Extent, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, MemoryType, Module,
-    Operand, Program, Remote, Space, Usage,
+    Operand, Program, Space, Usage,
 };
 use crate::options::{Floor, Options};
 
@@ -168,10 +168,7 @@ fn memlocs(
             } else {
                 Usage::Internal
             },
-            remote: link.then(|| Remote {
-                core: 0,
-                name: owners.clone(),
-            }),
+            remote: link.then_some((0, owners.as_str())),
             escapes: u.ratio(1, 10)?,
             ..Default::default()
         };
@@ -311,8 +308,8 @@ pub(super) fn text(program: &Program) -> String {
                 lines.push(format!("  block {b} -> {:?}", f.successors(block)));
                 for i in f.block_range(block) {
                     let index = crate::ir::FlatIndex(i);
-                    let list = |accesses: &[crate::ir::Access]| {
-                        let one = |a: &crate::ir::Access| {
+                    let list = |accesses: crate::ir::Accesses<'_>| {
+                        let one = |a: crate::ir::Access| {
                             format!("{}[{}+{}]", f.label(a.loc), a.offset, a.bytes)
                         };
                         accesses.iter().map(one).collect::<Vec<_>>().join(" ")

@@ -51,7 +51,7 @@ fn three_cores() -> Program {
             ..loc(name, 2 * PAGE)
         };
         let t = MemLocSpec {
-            reach: vec![2],
+            reach: &[2],
             ..shared("t")
         };
         f.add_memlocs(&[loc("a", PAGE), loc("b", PAGE)])

@@ -65,16 +65,25 @@ fn the_example_says_what_it_says() {
     assert_eq!(names, ["entry", "loop", ""]);
     assert_eq!(main.successors(BlockId(1)), [BlockId(1), BlockId(2)]);
     assert_eq!(main.block_range(BlockId(2)), 4..8);
-    let put = main.uses(FlatIndex(4))[0];
+    let put = main.uses(FlatIndex(4)).get(0).expect("one");
     assert_eq!((put.loc, put.offset, put.bytes), (find("sum"), 96, 4000));
-    assert_eq!(main.defs(FlatIndex(7))[0].bytes, 32);
+    assert_eq!(main.defs(FlatIndex(7)).get(0).map(|a| a.bytes), Some(32));
     let at = |i: usize| &main.instructions()[i];
     assert_eq!(
-        (at(0).engine, at(0).name().map(|n| main.symbol(n))),
+        (
+            at(0).engine,
+            main.instruction_name(FlatIndex(0)).map(|n| main.symbol(n))
+        ),
         (2, Some("l0"))
     );
-    assert_eq!((at(5).kind, at(5).id()), (Kind::Barrier, Some(u64::MAX)));
-    assert_eq!(at(3).callee().map(|c| main.symbol(c)), Some("helper"));
+    assert_eq!(
+        (at(5).kind, main.barrier_id(FlatIndex(5))),
+        (Kind::Barrier, Some(u64::MAX))
+    );
+    assert_eq!(
+        main.callee(FlatIndex(3)).map(|c| main.symbol(c)),
+        Some("helper")
+    );
     let bound = main.args(FlatIndex(3))[1];
     assert_eq!(
         (bound.caller, main.symbol(bound.callee)),
@@ -237,7 +246,10 @@ fn a_location_without_a_name_is_written_with_one_of_its_own() {
     assert_eq!(names, ["#1", "#1_", "#2"]);
     assert_eq!(function.root(MemLocId(2)), (MemLocId(1), 4));
     assert_eq!(function.memloc(MemLocId(2)).cookie(), Some(7));
-    assert_eq!(function.uses(FlatIndex(0))[0].loc, MemLocId(1));
+    assert_eq!(
+        function.uses(FlatIndex(0)).get(0).map(|a| a.loc),
+        Some(MemLocId(1))
+    );
 }
 
 fn one_module(core: u32, function: Function) -> Program {

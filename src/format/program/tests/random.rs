@@ -5,7 +5,7 @@ use arbitrary::Unstructured;
 use super::{TWO_CORES, read_program, written};
 use crate::ir::{
     BlockId, Extension, ExtensionSite, Extent, Function, InstructionSpec, Kind, MemLocId,
-    MemLocSpec, MemoryType, Module, Operand, Program, Remote, Space, Usage,
+    MemLocSpec, MemoryType, Module, Operand, Program, Space, Usage,
 };
 use crate::testing::for_each_seed;
 
@@ -19,6 +19,8 @@ const NAMES: [&str; 8] = [
     "#1",
     "x_y",
 ];
+
+const REACHES: [&[u32]; 3] = [&[], &[0], &[2, u32::MAX, 1]];
 
 fn pick<T: Copy>(u: &mut Unstructured<'_>, from: &[T]) -> arbitrary::Result<T> {
     u.choose(from).copied()
@@ -58,13 +60,8 @@ fn random_memlocs(u: &mut Unstructured<'_>, f: &mut Function) -> arbitrary::Resu
             address: some(u, |u| u.int_in_range(0..=1 << 62))?
                 .filter(|_| memory == MemoryType::Dram),
             escapes: u.arbitrary()?,
-            remote: some(u, |u| {
-                Ok(Remote {
-                    core: u.arbitrary()?,
-                    name: pick(u, &NAMES)?.into(),
-                })
-            })?,
-            reach: some(u, |u| u.arbitrary())?.unwrap_or_default(),
+            remote: some(u, |u| Ok((u.arbitrary()?, pick(u, &NAMES)?)))?,
+            reach: pick(u, &REACHES)?,
             cookie: some(u, |u| u.arbitrary())?,
             ..Default::default()
         };

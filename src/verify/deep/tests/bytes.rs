@@ -111,12 +111,12 @@ impl<'a> Bytes<'a> {
         (located.iter().zip(placed)).all(|(&want, got)| want == 0 || want == *got)
     }
 
-    fn range(&self, f: usize, access: &Access) -> (MemLocId, u64, u64) {
+    fn range(&self, f: usize, access: Access) -> (MemLocId, u64, u64) {
         let (root, base) = self.function(f).root(access.loc);
         (root, base + access.offset, access.bytes)
     }
 
-    fn read(&mut self, f: usize, index: u32, access: &Access) {
+    fn read(&mut self, f: usize, index: u32, access: Access) {
         let (root, from, bytes) = self.range(f, access);
         let meaning = self.meaning(root);
         if !self.agrees(meaning, from, bytes) {
@@ -168,7 +168,7 @@ impl<'a> Bytes<'a> {
                     offset: 0,
                     bytes: function.memloc(loc).bytes,
                 };
-                let mut reads: Vec<Access> = function.uses(index).to_vec();
+                let mut reads: Vec<Access> = function.uses(index).iter().collect();
                 let mut writes = Vec::new();
                 for argument in function.args(index) {
                     let callee = self.callee(f, step.index);
@@ -178,15 +178,15 @@ impl<'a> Bytes<'a> {
                         _ => writes.push(whole(argument.caller)),
                     }
                 }
-                writes.extend_from_slice(function.defs(index));
-                for access in &reads {
+                writes.extend(function.defs(index));
+                for &access in &reads {
                     self.read(f, step.index, access);
                 }
                 let storage = |me: &Self, a: &Access| me.meaning(function.root(a.loc).0).storage;
                 let read: BTreeSet<_> = reads.iter().map(|a| storage(self, a)).collect();
-                for access in &writes {
+                for &access in &writes {
                     let (root, from, bytes) = self.range(f, access);
-                    if !read.contains(&storage(self, access)) {
+                    if !read.contains(&storage(self, &access)) {
                         self.write(self.meaning(root), from, bytes, false);
                     }
                 }
@@ -268,9 +268,7 @@ impl<'a> Bytes<'a> {
 
     fn callee(&self, f: usize, index: u32) -> &'a crate::ir::Function {
         let function = self.function(f);
-        let name = function.instructions()[index as usize]
-            .callee()
-            .expect("a call");
+        let name = function.callee(FlatIndex(index)).expect("a call");
         let callee = self.program.modules()[0].find_function(function.symbol(name));
         self.function(callee.expect("known"))
     }
@@ -407,7 +405,7 @@ impl Trace {
             let (mut reads, mut writes) = (Vec::new(), Vec::new());
             let index = FlatIndex(step.index);
             if step.what == What::Run {
-                let range = |access: &Access| {
+                let range = |access: Access| {
                     let (root, from, len) = naive.range(f, access);
                     let meaning = naive.meaning(root);
                     let (memory, at) = match meaning.address {

@@ -171,8 +171,8 @@ fn copied(function: &Function, skip: Option<usize>) -> Function {
                 address: if view.is_none() { loc.pin() } else { None },
                 view,
                 escapes: loc.escapes(),
-                remote: function.remote(id).cloned(),
-                reach: function.reach(id).to_vec(),
+                remote: function.remote(id).map(|r| (r.core, r.name.as_str())),
+                reach: function.reach(id),
                 cookie: loc.cookie(),
             }
         })
@@ -186,13 +186,8 @@ fn copied(function: &Function, skip: Option<usize>) -> Function {
             }
             let index = crate::ir::FlatIndex(i);
             let old = &function.instructions()[i as usize];
-            let operands = |list: &[crate::ir::Access]| -> Vec<Operand> {
-                let one = |a: &crate::ir::Access| Operand {
-                    loc: a.loc,
-                    offset: a.offset,
-                    bytes: Some(a.bytes),
-                };
-                list.iter().map(one).collect()
+            let operands = |list: crate::ir::Accesses<'_>| -> Vec<Operand> {
+                list.iter().map(Operand::from).collect()
             };
             let args: Vec<(crate::ir::MemLocId, &str)> = (function.args(index).iter())
                 .map(|a| (a.caller, function.symbol(a.callee)))
@@ -204,9 +199,9 @@ fn copied(function: &Function, skip: Option<usize>) -> Function {
                 uses: &operands(function.uses(index)),
                 defs: &operands(function.defs(index)),
                 in_place: function.in_place(index),
-                callee: old.callee().map(|c| function.symbol(c)),
+                callee: function.callee(index).map(|c| function.symbol(c)),
                 args: &args,
-                id: old.id(),
+                id: function.barrier_id(index),
                 ..InstructionSpec::default()
             };
             copy.add_instruction(&spec).expect("as before");
@@ -232,7 +227,7 @@ fn reads_unwritten(program: &Program) -> bool {
             .filter(|&id| f.memloc(id).space == Space::Shared);
         let indices = (0..f.instructions().len()).map(FlatIndex::new);
         let read_first = |id| {
-            let names = |list: &[crate::ir::Access]| list.iter().any(|a| f.root(a.loc).0 == id);
+            let names = |list: crate::ir::Accesses<'_>| list.iter().any(|a| f.root(a.loc).0 == id);
             let first = (indices.clone()).find(|&i| names(f.uses(i)) || names(f.defs(i)));
             first.is_some_and(|i| names(f.uses(i)))
         };
