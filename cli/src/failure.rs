@@ -68,6 +68,14 @@ pub fn say_notes(notes: &[String]) {
 /// are not what they should be.
 const LONGEST_LINE: usize = 1000;
 
+/// How many there are of what `noun` calls one of.
+pub fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 /// One line on stderr. A stderr that is gone is nobody's problem.
 pub fn tell(what: &str, line: &str) {
     // Control characters come from names in files; a terminal must not act on them.

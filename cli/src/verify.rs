@@ -5,7 +5,7 @@ use dramalloc::verify::{Violation, verify, verify_deep, verify_raw};
 use dramalloc::{Error, Floor};
 
 use crate::args::VerifyArgs;
-use crate::failure::{Failure, tell};
+use crate::failure::{Failure, counted, tell};
 use crate::input::Input;
 use crate::output;
 use crate::pair;
@@ -40,7 +40,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     if !args.talk.quiet {
         tell(
             "verify",
-            &format!("{}: {} violations", plan.name, violations.len()),
+            &format!("{}: {}", plan.name, counted(violations.len(), "violation")),
         );
     }
     Err(Failure::Violations)
@@ -58,16 +58,16 @@ fn program(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, 
     let plan = format::read_plan(&plan.bytes).map_err(failed(plan))?;
     let functions = || program.modules().iter().flat_map(|m| m.functions());
     let mut verified = format!(
-        "{} locations in {} functions on {} cores",
-        functions().map(|f| f.memlocs().len()).sum::<usize>(),
-        functions().count(),
-        program.modules().len()
+        "{} in {} on {}",
+        counted(functions().map(|f| f.memlocs().len()).sum(), "location"),
+        counted(functions().count(), "function"),
+        counted(program.modules().len(), "core"),
     );
     let mut violations = verify(&program, &plan);
     if args.deep {
         let deep = verify_deep(&program, &plan, None);
         violations.extend(deep.violations);
-        verified += &format!(", {} instructions run", deep.executed);
+        verified += &format!(", {} run", counted(deep.executed as usize, "instruction"));
         if !args.talk.quiet {
             let warnings = deep.warnings.iter().map(Violation::to_string);
             warnings
@@ -82,6 +82,6 @@ fn raw(subject: &Input, plan: &Input, args: &VerifyArgs) -> Result<Verdict, Fail
     let options = args.options.options(Floor::Holes);
     let (problem, placed) = (pair::table(subject)?, pair::table(plan)?);
     let offsets = pair::offsets(&problem, &placed, &plan.name)?;
-    let verified = format!("{} buffers", offsets.len());
+    let verified = counted(offsets.len(), "buffer");
     Ok((verify_raw(problem.problem(), &options, &offsets), verified))
 }
