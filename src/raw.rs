@@ -10,10 +10,9 @@ use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Lives, Segment, Usage};
 use crate::labels::Labels;
 use crate::options::{Floor, Options};
-use crate::order::sort_words;
 use crate::place::{self, Hint, Item, Kept, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
-use crate::sorting::CompactSort as _;
+use crate::sorting::{CompactSort as _, sort_words};
 
 /// Buffers in rows; every list but `regions` and `segments` has one entry per row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,16 +74,25 @@ impl RawProblem {
     /// # Panics
     ///
     /// If the problem is not well formed; see [`RawProblem::validate`].
+    #[inline]
     pub fn segments_of(&self, row: usize) -> &[(i64, i64)] {
         &self.segments[self.starts[row] as usize..self.starts[row + 1] as usize]
     }
 
+    /// Whether a row is live at any time.
+    #[inline]
+    pub(crate) fn is_live(&self, row: usize) -> bool {
+        self.segments_of(row).iter().any(|s| s.0 < s.1)
+    }
+
     /// The alignment of a row that declares none is `default`.
+    #[inline]
     pub(crate) fn alignment(&self, row: usize, default: u64) -> u64 {
         self.alignments.get(row).copied().unwrap_or(default)
     }
 
     /// The pin of a row.
+    #[inline]
     pub fn pin(&self, row: usize) -> Option<u64> {
         self.pins.get(row).copied().flatten()
     }
@@ -178,11 +186,7 @@ pub fn solve_raw(
     let mut offsets: Vec<u64> = (0..raw.len())
         .map(|row| {
             raw.pin(row)
-                .unwrap_or(if raw.segments_of(row).iter().all(|s| s.0 == s.1) {
-                    0
-                } else {
-                    floor
-                })
+                .unwrap_or(if raw.is_live(row) { floor } else { 0 })
         })
         .collect();
     for (&row, &offset) in ranked.rows.iter().zip(&solved.placement.offsets) {
@@ -208,8 +212,7 @@ pub fn solve_raw(
 fn add_runtime_pages(plan: &mut RawPlan, raw: &RawProblem, page: u64) {
     for row in 0..raw.len() {
         let (start, size) = (plan.offsets[row], raw.sizes[row]);
-        let is_live = raw.segments_of(row).iter().any(|s| s.0 < s.1);
-        if size == 0 || !is_live {
+        if size == 0 || !raw.is_live(row) {
             continue; // It has no bytes at any time.
         }
         let end = start.saturating_add(size);
@@ -250,59 +253,11 @@ impl Ranked {
     fn new(raw: &RawProblem, options: &Options, control: &Control<'_>) -> Result<Ranked> {
         control.check()?;
         let rank = Ranks::new(raw);
-        let mut merged: Vec<Segment> = Vec::new();
-        let mut segments = |row: u32, lives: &mut Lives| {
-            let live = raw.segments_of(row as usize).iter().filter(|s| s.0 < s.1);
-            // Touching runs are one: nothing can be placed between them.
-            merged.clear();
-            for &(lower, upper) in live {
-                let (mut first, last) = (rank.of(lower), rank.of(upper) - 1);
-                if let Some(run) = merged.pop_if(|run| run.last().0 + 1 == first) {
-                    first = run.first().0;
-                }
-                merged
-                    .push(Segment::new(FlatIndex(first), FlatIndex(last)).expect("lower < upper"));
-            }
-            lives.push(merged.iter().copied());
-        };
         let default_align = options.align.unwrap_or(1);
-        let live = |&row: &u32| {
-            raw.sizes[row as usize] > 0 && raw.segments_of(row as usize).iter().any(|s| s.0 < s.1)
-        };
         let (mut rows, pin_rows): (Vec<u32>, Vec<u32>) = (0..raw.len() as u32)
-            .filter(live)
+            .filter(|&row| raw.sizes[row as usize] > 0 && raw.is_live(row as usize))
             .partition(|&row| raw.pin(row as usize).is_none());
         control.check()?;
-        // The dense id of raw problems. // T
-        let id = |row: u32| {
-            let row = row as usize;
-            let live = raw.segments_of(row);
-            (
-                live[0].0,
-                live[live.len() - 1].1,
-                raw.sizes[row],
-                raw.alignment(row, default_align),
-            )
-        };
-        // Files often come in that order; if not, the first time decides nearly always.
-        if !rows.is_sorted_by_key(|&row| id(row)) {
-            let lower = |row: u32| rank.of(raw.segments_of(row as usize)[0].0);
-            let mut keys: Vec<u64> = rows
-                .iter()
-                .map(|&row| u64::from(lower(row)) << 32 | u64::from(row))
-                .collect();
-            control.check()?;
-            sort_words(&mut keys, &mut || control.check().is_err());
-            control.check()?;
-            rows.clear();
-            for same in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
-                let from = rows.len();
-                rows.extend(same.iter().map(|&key| key as u32));
-                if same.len() > 1 {
-                    rows[from..].sort_compact_by(|&a, &b| id(a).cmp(&id(b)));
-                }
-            }
-        }
         let mut problem = Problem {
             ceiling: options.core_capacity().unwrap_or(u64::MAX),
             regions: raw.regions.clone(),
@@ -317,18 +272,58 @@ impl Ranked {
                 keep: options.keep,
             };
         }
+        control.check()?;
+        let mut lives = Merged {
+            raw,
+            rank: &rank,
+            runs: Vec::new(),
+        };
         problem.items.reserve_exact(rows.len());
         problem.lives = Lives::with_capacity(rows.len(), raw.segments.len());
-        for (i, &row) in rows.iter().enumerate() {
-            if i % POLL == 0 {
-                control.check()?;
-            }
+        let dense = |row: u32| Dense::of(raw, row, default_align);
+        let mut add = |row: &Dense| {
             problem.items.push(Item {
-                size: raw.sizes[row as usize],
-                align: raw.alignment(row as usize, default_align),
+                size: row.size,
+                align: row.align,
                 usage: Usage::Internal,
             });
-            segments(row, &mut problem.lives);
+            lives.push(row.row, &mut problem.lives);
+        };
+        // Files often come in that order; if not, the first time decides nearly always.
+        if rows.is_sorted_by(|&a, &b| dense(a) <= dense(b)) {
+            for some in rows.chunks(POLL) {
+                control.check()?;
+                some.iter().for_each(|&row| add(&dense(row)));
+            }
+        } else {
+            let lower = |row: u32| rank.of(raw.segments_of(row as usize)[0].0);
+            let mut keys: Vec<u64> = rows
+                .iter()
+                .map(|&row| u64::from(lower(row)) << 32 | u64::from(row))
+                .collect();
+            control.check()?;
+            sort_words(&mut keys, 32, &mut || control.check().is_err());
+            rows.clear();
+            let mut block: Vec<Dense> = Vec::new();
+            let mut left = &keys[..];
+            while !left.is_empty() {
+                control.check()?;
+                // Whole runs of one first time, so that a row is still at hand when it is added.
+                let mut end = left.len().min(BLOCK);
+                while end < left.len() && left[end] >> 32 == left[end - 1] >> 32 {
+                    end += 1;
+                }
+                block.clear();
+                block.extend(left[..end].iter().map(|&key| dense(key as u32)));
+                for same in block.chunk_by_mut(|a, b| a.lower == b.lower) {
+                    if same.len() > 1 {
+                        same.sort_compact_by(Dense::cmp);
+                    }
+                }
+                rows.extend(block.iter().map(|row| row.row));
+                block.iter().for_each(&mut add);
+                left = &left[end..];
+            }
         }
         for &row in &pin_rows {
             let start = raw.pin(row as usize).expect("partitioned by it");
@@ -336,7 +331,7 @@ impl Ranked {
                 start,
                 end: start + raw.sizes[row as usize],
             });
-            segments(row, &mut problem.pin_lives);
+            lives.push(row, &mut problem.pin_lives);
         }
         if let Some((a, b)) = place::overlapping_pins(&problem.pins, &problem.pin_lives) {
             let (a, b) = (a.min(b), a.max(b));
@@ -396,6 +391,67 @@ impl Ranked {
 /// Rows between two looks at the host's flag and clock.
 const POLL: usize = 1 << 15;
 
+/// Rows that are put in order together: few enough for a cache.
+const BLOCK: usize = 1 << 9;
+
+/// The dense id of a row, as far as its numbers say it; equal ones go by row. // T
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Dense {
+    lower: i64,
+    upper: i64,
+    size: u64,
+    align: u64,
+    row: u32,
+}
+
+impl Dense {
+    /// Of a row that is live.
+    #[inline]
+    fn of(raw: &RawProblem, row: u32, default_align: u64) -> Dense {
+        let live = raw.segments_of(row as usize);
+        Dense {
+            lower: live[0].0,
+            upper: live[live.len() - 1].1,
+            size: raw.sizes[row as usize],
+            align: raw.alignment(row as usize, default_align),
+            row,
+        }
+    }
+}
+
+/// Makes closed segments of ranks of the rows' half-open ones.
+struct Merged<'r> {
+    raw: &'r RawProblem,
+    rank: &'r Ranks,
+    /// Those of the row at hand.
+    runs: Vec<Segment>,
+}
+
+impl Merged<'_> {
+    /// Appends the life of a row.
+    fn push(&mut self, row: u32, lives: &mut Lives) {
+        let segments = self.raw.segments_of(row as usize);
+        let closed = |lower, upper| {
+            let (first, last) = (self.rank.of(lower), self.rank.of(upper) - 1);
+            Segment::new(FlatIndex(first), FlatIndex(last)).expect("lower < upper")
+        };
+        if let &[(lower, upper)] = segments {
+            return lives.push([closed(lower, upper)]);
+        }
+        // Touching runs are one: nothing can be placed between them.
+        self.runs.clear();
+        for &(lower, upper) in segments.iter().filter(|s| s.0 < s.1) {
+            let mut run = closed(lower, upper);
+            let touches = |last: &mut Segment| last.last().0 + 1 == run.first().0;
+            if let Some(last) = self.runs.pop_if(touches) {
+                run = Segment::new(last.first(), run.last()).expect("they ascend");
+            }
+            self.runs.push(run);
+        }
+        lives.push(self.runs.iter().copied());
+    }
+}
+
 /// Every time of a problem, once.
 fn times(raw: &RawProblem) -> Vec<i64> {
     let mut times: Vec<i64> = raw.segments.iter().flat_map(|&(l, u)| [l, u]).collect();
@@ -437,6 +493,7 @@ impl Ranks {
         Ranks::Dense(first, table)
     }
 
+    #[inline]
     fn of(&self, time: i64) -> u32 {
         match self {
             Ranks::Dense(first, table) => table[time.abs_diff(*first) as usize],

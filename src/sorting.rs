@@ -137,6 +137,59 @@ pub(crate) fn arrange<T>(elements: &mut [T], mut order: Vec<u32>) {
     }
 }
 
+/// Whether a sort is to be given up, as its caller says when asked.
+pub(crate) type Stop<'s> = dyn FnMut() -> bool + 's;
+
+/// Words between two questions whether to stop.
+const POLL: usize = 1 << 15;
+
+/// Bits by which words are told apart in one pass.
+const DIGIT: u32 = 11;
+
+/// Fewer words than this are sorted by comparison.
+const MANY: usize = 1 << DIGIT;
+
+/// Sorts words whose low `ordered` bits ascend already: a number and its position, mostly. Once
+/// `stop` says so, leaves them in any order.
+///
+/// Passes from the lowest digit to the highest, each of which keeps the order of the ones before,
+/// over the bits in which the words differ at all.
+pub(crate) fn sort_words(words: &mut Vec<u64>, ordered: u32, stop: &mut Stop<'_>) {
+    if words.len() < MANY {
+        return words.sort_unstable();
+    }
+    let key = |word: u64| word.checked_shr(ordered).unwrap_or(0);
+    let (mut least, mut most) = (u64::MAX, 0);
+    for &word in &*words {
+        (least, most) = (least.min(key(word)), most.max(key(word)));
+    }
+    let bits = u64::BITS - (most - least).leading_zeros();
+    let mut sorted = Vec::new();
+    for pass in 0..bits.div_ceil(DIGIT) {
+        let digit = |word: u64| (((key(word) - least) >> (pass * DIGIT)) as usize) & (MANY - 1);
+        let mut starts = [0_u32; MANY];
+        for &word in &*words {
+            starts[digit(word)] += 1;
+        }
+        let mut start = 0;
+        for count in &mut starts {
+            start += std::mem::replace(count, start);
+        }
+        sorted.resize(words.len(), 0);
+        for some in words.chunks(POLL) {
+            if stop() {
+                return;
+            }
+            for &word in some {
+                let at = &mut starts[digit(word)];
+                sorted[*at as usize] = word;
+                *at += 1;
+            }
+        }
+        std::mem::swap(words, &mut sorted);
+    }
+}
+
 macro_rules! unsigned {
     ($($type:ty),+) => {
         $(impl Key for $type {
@@ -288,6 +341,30 @@ mod tests {
                 assert_eq!(a.packed().cmp(&b.packed()), a.cmp(&b), "{a:?} {b:?}");
                 let (a, b) = (Reverse(a), Reverse(b));
                 assert_eq!(a.packed().cmp(&b.packed()), a.cmp(&b), "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_words_are_sorted_as_few_are() {
+        for (spread, shift) in [(1, 0), (3, 5), (1_000_003, 0), (u64::MAX, 1), (1 << 40, 23)] {
+            let word = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % spread) << shift;
+            let mut words: Vec<u64> = (0..100_000).map(word).collect();
+            let mut want = words.clone();
+            want.sort_unstable();
+            sort_words(&mut words, 0, &mut || false);
+            assert!(words == want, "{spread} {shift}");
+            for ordered in [17, 32, 64] {
+                let position = |(i, &word): (u64, &u64)| match ordered {
+                    64 => i,
+                    _ => word << ordered | i,
+                };
+                let numbers: Vec<u64> = (0..100_000).map(word).collect();
+                let mut words: Vec<u64> = (0..).zip(&numbers).map(position).collect();
+                let mut want = words.clone();
+                want.sort_unstable();
+                sort_words(&mut words, ordered, &mut || false);
+                assert!(words == want, "{spread} {shift} {ordered}");
             }
         }
     }

@@ -55,15 +55,15 @@ pub fn read(path: &Path) -> Result<Input, Failure> {
     }
     // A control character that no text has; binary files have one soon.
     let odd = |b: &u8| *b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\x0c' | b'\r');
-    // Counted a stretch at a time, which needs no branch per byte.
-    let some_odd = |stretch: &[u8]| stretch.iter().filter(|b| odd(b)).count() > 0;
+    // A stretch at a time, which needs no branch per byte.
+    let some_odd = |stretch: &[u8]| stretch.iter().fold(false, |some, b| some | odd(b));
     if let Some(stretch) = bytes.chunks(STRETCH).position(some_odd) {
         let from = stretch * STRETCH;
         let at = from
             + bytes[from..]
                 .iter()
                 .position(odd)
-                .expect("it has been counted");
+                .expect("it has been seen");
         return Err(Failure::file(
             &name,
             format!("byte {at} is {:#04x}; this is no text file", bytes[at]),

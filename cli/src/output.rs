@@ -15,15 +15,24 @@ use crate::input::{is_standard, reason};
 
 /// Writes a result; `None` and `-` are stdout. A path that ends in `.gz` is compressed.
 pub fn write(path: Option<&Path>, result: &[u8]) -> Result<(), Failure> {
+    write_with(path, |out| out.write_all(result))
+}
+
+/// The same for a result that is written piece by piece, so that it need not be held whole. `fill`
+/// is called once, and fails only where `out` does.
+pub fn write_with(
+    path: Option<&Path>,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
     let Some(path) = path.filter(|path| !is_standard(path)) else {
-        return standard(result);
+        return standard(fill);
     };
     let name = path.display().to_string();
     let failed = |e: io::Error| Failure::file(&name, format!("cannot be written: {}", reason(&e)));
     if is_gzip(path) {
-        replace(path, &pack(result).map_err(failed)?).map_err(failed)
+        replace(path, |out| pack(out, fill)).map_err(failed)
     } else {
-        replace(path, result).map_err(failed)
+        replace(path, fill).map_err(failed)
     }
 }
 
@@ -33,9 +42,9 @@ pub fn is_gzip(path: &Path) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case("gz"))
 }
 
-fn standard(bytes: &[u8]) -> Result<(), Failure> {
+fn standard(fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    match fill(&mut out).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Err(Failure::Closed),
         Err(e) => Err(Failure::file(
@@ -45,20 +54,22 @@ fn standard(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
+fn pack(
+    out: &mut dyn Write,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     // No time and no name in the header: equal plans are equal files. // S4
-    let mut packer = GzBuilder::new()
-        .mtime(0)
-        .write(Vec::new(), Compression::default());
-    packer.write_all(bytes)?;
-    packer.finish()
+    let mut packer = GzBuilder::new().mtime(0).write(out, Compression::default());
+    fill(&mut packer)?;
+    packer.finish()?;
+    Ok(())
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let existing = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Err(ErrorKind::IsADirectory.into()),
         Ok(metadata) if !metadata.is_file() => {
-            return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+            return fill(&mut OpenOptions::new().write(true).open(path)?);
         }
         Ok(metadata) => Some(metadata.permissions()),
         Err(e) if e.kind() == ErrorKind::NotFound => None,
@@ -74,7 +85,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     let beside = beside(&target)?;
     let written = File::create_new(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
+        fill(&mut file)?;
         if let Some(permissions) = existing {
             file.set_permissions(permissions)?;
         }

@@ -20,8 +20,8 @@ use crate::progress::Bar;
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let mut clock = Stages::new(&args.talk);
     let input = input::read(&args.file)?;
-    let result = if input.is_json() {
-        plan_program(&input, args, &mut clock)?
+    if input.is_json() {
+        plan_program(&input, args, &mut clock)?;
     } else if args.deps {
         return Err(Failure::file(
             &input.name,
@@ -33,14 +33,13 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
             "rows have a column for hints, --hint needs a program",
         ));
     } else {
-        plan_raw(input, args, &mut clock)?
-    };
-    output::write(args.output.as_deref(), &result)?;
+        plan_raw(input, args, &mut clock)?;
+    }
     clock.stage("write");
     Ok(())
 }
 
-fn plan_program(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8>, Failure> {
+fn plan_program(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<(), Failure> {
     let failed = |e: dramalloc::Error| Failure::library(&input.name, &e);
     let program = format::read_program(&input.bytes).map_err(failed)?;
     clock.stage("read");
@@ -62,7 +61,7 @@ fn plan_program(input: &Input, args: &PlanArgs, clock: &mut Stages) -> Result<Ve
     }
     let mut bytes = Vec::new();
     format::write_plan(&plan, &mut bytes).expect("memory takes every write");
-    Ok(bytes)
+    output::write(args.output.as_deref(), &bytes)
 }
 
 /// The plan to start from.
@@ -136,10 +135,9 @@ fn verdict(peak: u64, bound: u64, floor: u64, status: Status) -> String {
     format!("peak {peak} bytes, {quality} ({status})")
 }
 
-fn plan_raw(input: Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8>, Failure> {
+fn plan_raw(input: Input, args: &PlanArgs, clock: &mut Stages) -> Result<(), Failure> {
     let Input { name, bytes } = input;
     let failed = |e: dramalloc::Error| Failure::library(&name, &e);
-    let length = bytes.len();
     let file = CsvFile::read(bytes).map_err(failed)?;
     clock.stage("read");
     let options = args.options.options(Floor::Holes); // F: a CSV's pins are obstacles.
@@ -161,10 +159,7 @@ fn plan_raw(input: Input, args: &PlanArgs, clock: &mut Stages) -> Result<Vec<u8>
         }
         say_notes(file.notes());
     }
-    let mut bytes = Vec::with_capacity(length + 21 * plan.offsets.len()); // A comma, 20 digits.
-    file.write(&plan.offsets, &mut bytes)
-        .expect("memory takes every write");
-    Ok(bytes)
+    output::write_with(args.output.as_deref(), |out| file.write(&plan.offsets, out))
 }
 
 /// What a plan of rows costs a runtime with pages.

@@ -8,7 +8,7 @@
 mod ranking;
 mod rounds;
 
-pub(crate) use ranking::{Key, Stop, sort_descending, sort_words};
+pub(crate) use ranking::{Key, Stop, sort_descending};
 pub(crate) use rounds::reference_unless;
 
 use crate::place::Problem;

@@ -4,13 +4,11 @@
 //! as many as there are to tell, and its position go into one word, and words are sorted; only
 //! runs of items that are still alike are sorted by the numbers themselves.
 
-use crate::sorting::CompactSort as _;
+pub(crate) use crate::sorting::Stop;
+use crate::sorting::{CompactSort as _, sort_words};
 
 /// The numbers of an item, the greater ones first.
 pub(crate) type Key = [u64; 4];
-
-/// Whether a sort is to be given up, as its caller says when asked.
-pub(crate) type Stop<'s> = dyn FnMut() -> bool + 's;
 
 /// Items between two questions whether to stop.
 const POLL: usize = 1 << 15;
@@ -39,15 +37,20 @@ pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop:
     let width: [u32; 4] =
         std::array::from_fn(|i| 64 - (most[i].wrapping_sub(least[i]) >> unit[i]).leading_zeros());
     let key_bits = 64 - position_bits;
+    // Of each number the highest bits that there is room for, below those of the one before.
+    let mut left = key_bits;
+    let parts = [0, 1, 2, 3].map(|i| {
+        let taken = width[i].min(left);
+        left -= taken;
+        (i, unit[i] + width[i] - taken, left, taken)
+    });
+    let spare = left;
     let prefix = |item: u32| {
-        let (mut prefix, mut left) = (0_u64, key_bits);
-        for (i, &number) in key(item).iter().enumerate() {
-            let taken = width[i].min(left);
-            let number = (number - least[i]) >> unit[i];
-            // A shift by all 64 bits leaves nothing.
-            let high = number.checked_shr(width[i] - taken).unwrap_or(0);
-            prefix = prefix.checked_shl(taken).unwrap_or(0) | high;
-            left -= taken;
+        let (key, mut prefix) = (key(item), 0);
+        for &(i, down, up, taken) in &parts {
+            if taken > 0 {
+                prefix |= (key[i] - least[i]) >> down << (up - spare);
+            }
         }
         prefix
     };
@@ -62,7 +65,7 @@ pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop:
             turned.checked_shl(position_bits).unwrap_or(0) | position
         }));
     }
-    sort_words(&mut words, stop);
+    sort_words(&mut words, position_bits, stop);
     if stop() {
         return;
     }
@@ -86,56 +89,6 @@ pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop:
         }
         rest = others;
     }
-}
-
-/// Stretches into which many words are divided before they are sorted.
-const STRETCHES: usize = 1 << 10;
-
-/// Sorts words. Once `stop` says so, leaves them in any order.
-pub(crate) fn sort_words(words: &mut Vec<u64>, stop: &mut Stop<'_>) {
-    let (Some(&least), Some(&most)) = (words.iter().min(), words.iter().max()) else {
-        return;
-    };
-    if words.len() <= POLL {
-        words.sort_unstable();
-        return;
-    }
-    // One pass sends each to its stretch, which is then sorted by itself, in the cache.
-    let bits = 64 - (most - least).leading_zeros();
-    let shift = bits.saturating_sub(STRETCHES.ilog2());
-    let stretch = |word: u64| ((word - least) >> shift) as usize;
-    let mut ends = [0; STRETCHES + 1];
-    for &word in &*words {
-        ends[stretch(word) + 1] += 1;
-    }
-    for at in 1..ends.len() {
-        ends[at] += ends[at - 1];
-    }
-    if stop() {
-        return;
-    }
-    let mut sorted = vec![0; words.len()];
-    for some in words.chunks(POLL) {
-        if stop() {
-            return;
-        }
-        for &word in some {
-            let at = &mut ends[stretch(word)];
-            sorted[*at] = word;
-            *at += 1;
-        }
-    }
-    let mut from = 0;
-    for &end in &ends[..STRETCHES] {
-        if end - from > 1 {
-            if stop() {
-                return;
-            }
-            sorted[from..end].sort_unstable();
-        }
-        from = end;
-    }
-    *words = sorted;
 }
 
 #[cfg(test)]
@@ -166,17 +119,5 @@ mod tests {
             assert_eq!(items, want, "{keys:?}");
             Ok(())
         });
-    }
-
-    #[test]
-    fn many_words_are_sorted_as_few_are() {
-        for (spread, shift) in [(1, 0), (3, 5), (1_000_003, 0), (u64::MAX, 1), (1 << 40, 23)] {
-            let word = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % spread) << shift;
-            let mut words: Vec<u64> = (0..100_000).map(word).collect();
-            let mut want = words.clone();
-            want.sort_unstable();
-            sort_words(&mut words, &mut || false);
-            assert!(words == want, "{spread} {shift}");
-        }
     }
 }

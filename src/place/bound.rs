@@ -33,6 +33,16 @@ pub(crate) fn lower_bound_unless(problem: &Problem, stop: &mut Stop<'_>) -> Opti
     Some(u64::try_from(bound).unwrap_or(u64::MAX))
 }
 
+/// The same from the loads at the points, where they say it: no bytes are saved by pairs, no pins
+/// are beside the items, and no sum has wrapped.
+pub(crate) fn lower_bound_of_points(problem: &Problem, loads: &[u64]) -> Option<u64> {
+    let sizes = problem.items.iter().map(|item| item.size);
+    let all = sizes.fold(Some(0), |all: Option<u64>, size| all?.checked_add(size));
+    all.filter(|_| problem.pairs.is_empty() && !pins_matter(problem))?;
+    let most = loads.iter().max().copied().unwrap_or(0);
+    Some(problem.floor.saturating_add(most))
+}
+
 /// The first instruction at which no placement can stay below the lower bound.
 pub(crate) fn worst_index(problem: &Problem) -> FlatIndex {
     let loads = Loads::of(problem);
@@ -207,6 +217,7 @@ impl Covered {
 mod tests {
     use super::*;
     use crate::place::load::load_profile;
+    use crate::place::prepared::Prepared;
     use crate::place::testing;
 
     /// Byte by byte, instruction by instruction.
@@ -244,6 +255,11 @@ mod tests {
                 testing::add_pin(&mut problem, start, end, &[(first, last)]);
             }
             assert_eq!(lower_bound(&problem), naive(&problem), "{problem:?}");
+            let prepared = Prepared::new(&problem);
+            let loads = prepared.loads(&mut || false).expect("nothing stops it");
+            if let Some(bound) = lower_bound_of_points(&problem, &loads) {
+                assert_eq!(bound, lower_bound(&problem), "{problem:?}");
+            }
             let loads = load_profile(&problem, 40);
             let (bound, index) = bound_of_loads(&problem, &loads);
             assert_eq!(bound, lower_bound(&problem), "{problem:?}");

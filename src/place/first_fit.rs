@@ -5,7 +5,7 @@
 
 use super::meter::{Meter, Stop};
 use super::packing::Packing;
-use super::prepared::{Prepared, Windows};
+use super::prepared::{Prepared, Straddling, Windows};
 use super::{PAGE, Placement};
 use crate::ir::Usage;
 
@@ -124,12 +124,15 @@ pub(crate) fn first_fit<'a>(
             continue;
         }
         meter.step()?;
+        let mut placed = packing.place(item, preferred);
+        if placed.is_none()
+            && let Some(inside) = &inside
+        {
+            placed = packing.place(item, inside);
+        }
         // No straddling comes before any choice of where. // P7
-        let mut places = [Some(preferred), inside.as_ref()].into_iter().flatten();
-        let mut placed = places
-            .clone()
-            .find_map(|windows| packing.place(item, windows));
-        if placed.is_none() {
+        if placed.is_none() && prepared.straddling == Straddling::LastResort {
+            let mut places = [Some(preferred), inside.as_ref()].into_iter().flatten();
             placed = places.find_map(|windows| packing.place_astride(item, windows));
         }
         if placed.is_none() {
@@ -153,7 +156,6 @@ mod tests {
     use crate::control::Control;
     use crate::ir::FlatIndex;
     use crate::place::naive::Outcome;
-    use crate::place::prepared::Straddling;
     use crate::place::{InPlacePair, Problem, naive, testing};
 
     fn run(problem: &Problem, order: &[u32], others: Others, ceiling: u64) -> Outcome {

@@ -33,6 +33,7 @@ impl<'p> Rows<'p> {
         }
     }
 
+    #[inline]
     fn row(&self, i: usize) -> &[Run] {
         &self.runs[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
@@ -140,6 +141,39 @@ impl<'p> Prepared<'p> {
         Some(prepared)
     }
 
+    /// The bytes of the items that are live at each point, wrapped to 64 bits; `None` once `stop`
+    /// says so.
+    ///
+    /// Every load of the problem but that beside a pair is one of a point, or less: a point stands
+    /// for the largest set of lives that meet around there.
+    pub fn loads(&self, stop: &mut Stop<'_>) -> Option<Vec<u64>> {
+        let mut loads = vec![0_u64; self.points as usize + 1];
+        for (i, item) in self.problem.items.iter().enumerate() {
+            if i % POLL == 0 && stop() {
+                return None;
+            }
+            for run in self.items.row(i) {
+                let (first, past) = (run.first as usize, run.last as usize + 1);
+                // Differences wrap below zero; their sums do not.
+                loads[first] = loads[first].wrapping_add(item.size);
+                loads[past] = loads[past].wrapping_sub(item.size);
+            }
+        }
+        loads.pop();
+        let mut sum = 0_u64;
+        for load in &mut loads {
+            sum = sum.wrapping_add(*load);
+            *load = sum;
+        }
+        Some(loads)
+    }
+
+    /// How many points the items cover, all in all.
+    pub fn covered(&self) -> u64 {
+        let runs = self.items.runs.iter();
+        runs.map(|run| u64::from(run.last - run.first) + 1).sum()
+    }
+
     fn add_pairs(&mut self) {
         let pairs = &self.problem.pairs;
         let mut places: Vec<(u32, u32)> = pairs.iter().map(|p| (p.used, p.index.0)).collect();
@@ -176,6 +210,9 @@ impl<'p> Prepared<'p> {
 
     /// The page within which an item has to lie; 0 if it may cross whatever it likes. // P3, P7
     pub fn page_of(&self, item: u32) -> u64 {
+        if matches!(self.straddling, Straddling::Free) && !self.problem.no_straddle {
+            return 0; // So it is with most problems.
+        }
         let may_straddle = match &self.straddling {
             Straddling::Free => true,
             Straddling::Refused | Straddling::LastResort => false,
@@ -200,6 +237,7 @@ impl<'p> Prepared<'p> {
     }
 
     /// The life of an item.
+    #[inline]
     pub fn life(&self, item: u32) -> &[Run] {
         self.items.row(item as usize)
     }

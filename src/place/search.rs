@@ -1,9 +1,9 @@
 //! From a problem to the best placement its strategy finds. // S
 
 use super::Problem;
-use super::bound::lower_bound_unless;
+use super::bound::{lower_bound_of_points, lower_bound_unless};
 use super::first_fit::{Others, first_fit};
-use super::improve::{Improver, Knowledge};
+use super::improve::{Improver, Knowledge, Profile};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use super::runtime_page;
@@ -96,18 +96,29 @@ pub fn solve(
     let meter = Meter::new(control, budget);
     meter.poll()?;
     // What gives up has seen that the host wants it, and so does the next look.
-    let Some(bound) = lower_bound_unless(problem, &mut || meter.poll().is_err()) else {
-        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
-    };
+    let given_up = || meter.poll().err().unwrap_or(Stop::OutOfBudget);
+    let stop = &mut || meter.poll().is_err();
     if problem.runtime_page > 0 {
+        let Some(bound) = lower_bound_unless(problem, stop) else {
+            return Err(given_up().into());
+        };
         return runtime_page::solve(problem, strategy, bound, meter);
     }
-    let Some(prepared) = Prepared::unless(problem, &mut || meter.poll().is_err()) else {
-        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
+    let Some(prepared) = Prepared::unless(problem, stop) else {
+        return Err(given_up().into());
+    };
+    let Some(loads) = prepared.loads(stop) else {
+        return Err(given_up().into());
+    };
+    let bound =
+        lower_bound_of_points(problem, &loads).or_else(|| lower_bound_unless(problem, stop));
+    let Some(bound) = bound else {
+        return Err(given_up().into());
     };
     meter.poll()?;
     let mut search = Search {
         prepared: &prepared,
+        loads,
         knowledge: Knowledge { bound, best: None },
         meter,
         warm: None,
@@ -130,6 +141,8 @@ pub(super) fn choices(problem: &Problem, strategy: Strategy) -> &'static [Others
 /// A search under way.
 struct Search<'p, 'c, 'h> {
     prepared: &'p Prepared<'p>,
+    /// The bytes that are live at each point.
+    loads: Vec<u64>,
     knowledge: Knowledge,
     meter: Meter<'c, 'h>,
     /// What is made of the hint, if there is one.
@@ -152,12 +165,15 @@ impl Search<'_, '_, '_> {
         if alone {
             return Ok(());
         }
-        let mut improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter)?;
+        let loads = std::mem::take(&mut self.loads);
+        let profile = Profile::new(self.prepared, loads, &mut self.meter)?;
+        let (knowledge, meter) = (&mut self.knowledge, &mut self.meter);
+        let mut improver = Improver::new(self.prepared, &profile, knowledge, meter);
         improver.quick()?;
         if !limited && !improver.done() {
-            drop(improver);
             self.reference(strategy)?;
-            improver = Improver::new(self.prepared, &mut self.knowledge, &mut self.meter)?;
+            let (knowledge, meter) = (&mut self.knowledge, &mut self.meter);
+            improver = Improver::new(self.prepared, &profile, knowledge, meter);
         }
         match strategy {
             Strategy::Best if !improver.done() => improver.go_on(),

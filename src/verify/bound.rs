@@ -35,15 +35,33 @@ pub(super) struct Loads<'a> {
 impl Loads<'_> {
     /// The greatest end that some instant forces, counted from 0, and no less than 0.
     pub fn bound(&self) -> u128 {
+        let sizes = self.candidates.iter().map(|c| c.end - c.start);
+        let all = sizes.fold(Some(0), |all: Option<u64>, size| all?.checked_add(size));
+        // Sums that may be wide take twice the room.
+        match all {
+            Some(_) => self.bound_in::<u64>(),
+            None => self.bound_in::<u128>(),
+        }
+    }
+
+    fn bound_in<S: Sum>(&self) -> u128 {
         let of = |r: &Rect| (r.first, r.last);
         let boxes = self.candidates.iter().chain(self.pins).map(of);
         let instants = Instants::of(boxes.chain(self.pairs.iter().map(|p| (p.at, p.at))));
         // Differences wrap below zero; their sums do not.
-        let mut change = vec![0u128; instants.len() + 1];
+        let mut change = vec![S::default(); instants.len() + 1];
         for c in self.candidates {
             let (first, past) = instants.span(of(c));
-            change[first] = change[first].wrapping_add(size(c));
-            change[past] = change[past].wrapping_sub(size(c));
+            change[first] = change[first].plus(c.end - c.start);
+            change[past] = change[past].minus(c.end - c.start);
+        }
+        if self.pins.is_empty() && self.pairs.is_empty() {
+            let mut load = S::default();
+            let loads = change.iter().map(|&change| {
+                load = load.sum(change);
+                load.into()
+            });
+            return loads.max().unwrap_or(0);
         }
         // (instant, whether it begins, which)
         let mut pins: Vec<(usize, bool, usize)> = Vec::with_capacity(2 * self.pins.len());
@@ -55,23 +73,46 @@ impl Loads<'_> {
         let mut pins = pins.into_iter().peekable();
         let mut pairs = self.pairs.chunk_by(|a, b| a.at == b.at).peekable();
         let mut cover = Cover::of(self.pins);
-        let (mut load, mut bound) = (0u128, 0u128);
-        for (now, change) in change[..instants.len()].iter().enumerate() {
-            load = load.wrapping_add(*change);
+        let (mut load, mut bound) = (S::default(), 0u128);
+        for (now, &change) in change[..instants.len()].iter().enumerate() {
+            load = load.sum(change);
             while let Some((_, begins, i)) = pins.next_if(|pin| pin.0 == now) {
                 cover.change(&self.pins[i], if begins { 1 } else { -1 });
             }
             let here = |pairs: &&[Pair]| instants.span((pairs[0].at, pairs[0].at)).0 == now;
             let shared = pairs.next_if(here).map_or(0, matched);
+            let load: u128 = load.into();
             bound = bound.max(cover.least_end(load - shared.min(load)));
         }
         bound
     }
 }
 
-fn size(rect: &Rect) -> u128 {
-    u128::from(rect.end - rect.start)
+/// Sums of bytes that wrap.
+trait Sum: Copy + Default + Into<u128> {
+    fn sum(self, other: Self) -> Self;
+    fn plus(self, bytes: u64) -> Self;
+    fn minus(self, bytes: u64) -> Self;
 }
+
+macro_rules! sum {
+    ($($type:ty),+) => {
+        $(impl Sum for $type {
+            fn sum(self, other: $type) -> $type {
+                self.wrapping_add(other)
+            }
+
+            fn plus(self, bytes: u64) -> $type {
+                self.wrapping_add(bytes.into())
+            }
+
+            fn minus(self, bytes: u64) -> $type {
+                self.wrapping_sub(bytes.into())
+            }
+        })+
+    };
+}
+sum!(u64, u128);
 
 /// The most bytes of defs that can each lie on a use of their own.
 fn matched(pairs: &[Pair]) -> u128 {
@@ -220,6 +261,10 @@ impl Cover {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn size(rect: &Rect) -> u128 {
+        u128::from(rect.end - rect.start)
+    }
 
     fn rect(first: u64, last: u64, start: u64, end: u64, owner: u32) -> Rect {
         Rect {

@@ -17,7 +17,7 @@
 
 use super::instants::Instants;
 use super::sweep::Rect;
-use crate::sorting::CompactSort as _;
+use crate::sorting::{CompactSort as _, sort_words};
 
 /// Boxes whose data are fetched together.
 const TOGETHER: usize = 16;
@@ -54,59 +54,66 @@ impl Wall {
     /// The greatest height over the instants `from..to`.
     fn height(&self, (from, to): (usize, usize)) -> u64 {
         let (mut height, mut first, mut last) = (0, from, to - 1);
-        cover(self.0.len(), (from, to), |depth, covered| {
-            let Level { whole, inside } = &self.0[depth];
-            for (a, b) in covered {
-                let of = |list: &[u64]| list.iter().fold(0, |height, &h| h.max(height));
-                height = height.max(of(&whole[a..b]));
+        let mut parts = Parts(from, to);
+        for (depth, Level { whole, inside }) in self.0.iter().enumerate() {
+            for (a, b) in parts.of_level(depth + 1 == self.0.len()) {
+                for &h in &whole[a..b] {
+                    height = height.max(h);
+                }
                 if depth > 0 {
-                    height = height.max(of(&inside[a..b]));
+                    for &h in &inside[a..b] {
+                        height = height.max(h);
+                    }
                 }
             }
             if depth > 0 {
                 (first, last) = (first / FAN_OUT, last / FAN_OUT);
                 height = height.max(whole[first]).max(whole[last]);
             }
-        });
+        }
         height
     }
 
     /// Raises the wall over `from..to` to `height`, which is above it everywhere.
     fn raise(&mut self, (from, to): (usize, usize), height: u64) {
         let (mut first, mut last) = (from, to - 1);
-        cover(self.0.len(), (from, to), |depth, covered| {
-            let level = &mut self.0[depth];
-            for (a, b) in covered {
-                level.whole[a..b].fill(height);
+        let mut parts = Parts(from, to);
+        let levels = self.0.len();
+        for (depth, Level { whole, inside }) in self.0.iter_mut().enumerate() {
+            for (a, b) in parts.of_level(depth + 1 == levels) {
+                for h in &mut whole[a..b] {
+                    *h = height;
+                }
             }
             if depth > 0 {
                 (first, last) = (first / FAN_OUT, last / FAN_OUT);
                 for end in [first, last] {
-                    level.inside[end] = level.inside[end].max(height);
+                    inside[end] = inside[end].max(height);
                 }
             }
-        });
+        }
     }
 }
 
-/// Tells, for each of so many levels, the entries that `from..to` covers whole, as two ranges.
-fn cover(
-    levels: usize,
-    (from, to): (usize, usize),
-    mut tell: impl FnMut(usize, [(usize, usize); 2]),
-) {
-    let (mut a, mut b) = (from, to);
-    for level in 0..levels {
+/// What is still to be covered of a range, level by level.
+struct Parts(usize, usize);
+
+impl Parts {
+    /// The entries of this level that are covered whole but not by an entry of the next.
+    #[inline(always)]
+    fn of_level(&mut self, is_last: bool) -> impl Iterator<Item = (usize, usize)> {
+        let Parts(a, b) = *self;
         let (up_a, up_b) = (a.div_ceil(FAN_OUT), b / FAN_OUT);
-        if a >= b {
-            tell(level, [(0, 0); 2]);
-        } else if up_a > up_b || level + 1 == levels {
-            tell(level, [(a, b), (0, 0)]);
-            (a, b) = (0, 0);
+        let (left, right) = if up_a > up_b || is_last {
+            *self = Parts(0, 0);
+            ((a, b), (0, 0))
         } else {
-            tell(level, [(a, up_a * FAN_OUT), (up_b * FAN_OUT, b)]);
-            (a, b) = (up_a, up_b);
-        }
+            *self = Parts(up_a, up_b);
+            ((a, up_a * FAN_OUT), (up_b * FAN_OUT, b))
+        };
+        let some = |&(a, b): &(usize, usize)| a < b;
+        let (left, right) = (Some(left).filter(some), Some(right).filter(some));
+        left.into_iter().chain(right)
     }
 }
 
@@ -154,7 +161,7 @@ fn by_start(boxes: &[Rect]) -> Vec<u32> {
     // Start and number in one word: the sort reads nothing else.
     let keys = (0..).zip(boxes).map(|(i, b)| (b.start >> unit) << 32 | i);
     let mut keys: Vec<u64> = keys.collect();
-    keys.sort_unstable();
+    sort_words(&mut keys, 32, &mut || false);
     keys.into_iter().map(|key| key as u32).collect()
 }
 

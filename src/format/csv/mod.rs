@@ -28,9 +28,12 @@ mod table;
 mod tests;
 
 use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::Result;
 use crate::format::json::{document_error, text};
+use crate::labels::Labels;
 use crate::raw::RawProblem;
 use crate::sorting::CompactSort as _;
 use table::{Record, Records};
@@ -41,8 +44,8 @@ use table::{Record, Records};
 pub struct CsvFile {
     problem: RawProblem,
     notes: Vec<String>,
-    /// Without a byte order mark.
-    text: String,
+    /// Without a byte order mark. The names of the rows are parts of it.
+    text: Arc<String>,
     /// Where the header starts, after comments and blank lines.
     table: usize,
     offset_column: Option<usize>,
@@ -58,6 +61,7 @@ impl CsvFile {
         let mark = bytes.len() - text(&bytes)?.len();
         bytes.drain(..mark);
         let text = String::from_utf8(bytes).expect("it has just been read as text");
+        let text = Arc::new(text);
         let (start, pool) = preamble(&text)?;
         let mut records = Records::of(&text[start..]);
         let header = records.next()?;
@@ -66,7 +70,7 @@ impl CsvFile {
             return Err(document_error(format!("line {line}: there is no header")));
         };
         let columns = Columns::find(header, line)?;
-        let mut rows = Rows::new(&columns);
+        let mut rows = Rows::new(&columns, &text, start);
         while let Some(record) = records.next()? {
             let row = Row {
                 columns: &columns,
@@ -77,8 +81,8 @@ impl CsvFile {
                 return Err(row.place(message, line));
             }
         }
-        rows.refuse_duplicates(&text, start)?;
-        let (mut notes, problem) = (rows.notes(), rows.problem);
+        let mut notes = rows.notes();
+        let problem = rows.finish(&text)?;
         if let Some(pool) = pool.filter(|&pool| pool > 0) {
             notes.push(format!(
                 "offsets count from the start of the pool, which lies at {pool}"
@@ -287,9 +291,6 @@ impl Row<'_> {
     }
 
     fn time(&self, text: &str, column: &str) -> std::result::Result<i64, String> {
-        if let Some(time) = digits(text) {
-            return Ok(time as i64); // Of at most 18 digits.
-        }
         if text.contains(':') {
             return Err(format!(
                 "{column} is a vector clock ({text}), which is not supported"
@@ -300,8 +301,7 @@ impl Row<'_> {
     }
 
     /// One past the last time, from a column that holds that or the last time itself.
-    fn end(&self, text: &str, column: &str) -> std::result::Result<i64, String> {
-        let end = self.time(text, column)?;
+    fn end(&self, end: i64, column: &str) -> std::result::Result<i64, String> {
         if !self.columns.inclusive {
             return Ok(end);
         }
@@ -316,12 +316,17 @@ impl Row<'_> {
         } else {
             ("lower", "upper")
         };
-        let (lower, upper) = (
-            self.field(self.columns.lower),
-            self.field(self.columns.upper),
-        );
-        let (first, end) = (self.time(lower, from)?, self.end(upper, to)?);
+        let time = |column: usize, name: &str| match self.record.number(column) {
+            Some(time) => Ok(time as i64),
+            None => self.time(self.field(column), name),
+        };
+        let first = time(self.columns.lower, from)?;
+        let end = self.end(time(self.columns.upper, to)?, to)?;
         if first > end {
+            let (lower, upper) = (
+                self.field(self.columns.lower),
+                self.field(self.columns.upper),
+            );
             return Err(format!("{from} {lower} lies after {to} {upper}"));
         }
         Ok((first, end))
@@ -348,7 +353,8 @@ impl Row<'_> {
                 return Err(format!("gap {gap:?} is not of the form lower-upper"));
             };
             let (lower, upper) = (&gap[..dash], &gap[dash + 1..]);
-            let (first, end) = (self.time(lower, "gap")?, self.end(upper, "gap")?);
+            let (first, last) = (self.time(lower, "gap")?, self.time(upper, "gap")?);
+            let end = self.end(last, "gap")?;
             if first > end {
                 return Err(format!("gap {gap} ends before it starts"));
             }
@@ -358,12 +364,23 @@ impl Row<'_> {
         Ok(gaps)
     }
 
-    fn number(&self, text: &str, column: &str) -> std::result::Result<u64, String> {
-        if let Some(number) = digits(text) {
+    fn number(&self, column: usize, name: &str) -> std::result::Result<u64, String> {
+        if let Some(number) = self.record.number(column) {
             return Ok(number);
         }
+        let text = self.field(column);
         text.parse()
-            .map_err(|_| format!("{column} {text:?} is no whole number from 0 to 2^64 - 1"))
+            .map_err(|_| format!("{name} {text:?} is no whole number from 0 to 2^64 - 1"))
+    }
+
+    /// The number in a column that need not be there or filled.
+    fn optional_number(
+        &self,
+        column: Option<usize>,
+        name: &str,
+    ) -> std::result::Result<Option<u64>, String> {
+        let filled = column.filter(|_| self.optional(column).is_some());
+        filled.map(|column| self.number(column, name)).transpose()
     }
 }
 
@@ -374,35 +391,34 @@ fn hash(text: &str) -> u64 {
     (hash ^ hash >> 32) & u64::from(u32::MAX)
 }
 
-/// A number that is digits and nothing else, few enough for any 64 bits.
-fn digits(text: &str) -> Option<u64> {
-    if text.is_empty() || text.len() > 18 {
-        return None;
-    }
-    let mut number = 0;
-    for byte in text.bytes() {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number = number * 10 + u64::from(digit);
-    }
-    Some(number)
-}
-
 /// The problem as it grows.
 struct Rows<'c> {
     columns: &'c Columns,
+    text: &'c str,
+    /// Where the table starts in the text.
+    table: usize,
     problem: RawProblem,
+    /// Where the names start in the text, as long as they all stand there as they are.
+    names: Option<Vec<u32>>,
+    /// Where the last name lies in the text, as long as they ascend: shorter ones first.
+    last: Option<Range<usize>>,
 }
 
 impl<'c> Rows<'c> {
-    fn new(columns: &'c Columns) -> Rows<'c> {
+    fn new(columns: &'c Columns, text: &'c str, table: usize) -> Rows<'c> {
         let problem = RawProblem {
             starts: vec![0],
             ..RawProblem::default()
         };
-        Rows { columns, problem }
+        let is_short = u32::try_from(text.len()).is_ok();
+        Rows {
+            columns,
+            text,
+            table,
+            problem,
+            names: is_short.then(Vec::new),
+            last: Some(0..0),
+        }
     }
 
     fn add(&mut self, row: Row<'_>) -> std::result::Result<(), String> {
@@ -416,26 +432,22 @@ impl<'c> Rows<'c> {
             return Err("the id is empty".to_owned());
         }
         let (lower, upper) = row.life()?;
-        let size = row.number(row.field(columns.size), "size")?;
+        let size = row.number(columns.size, "size")?;
         if columns.alignment.is_some() {
-            let given = row.optional(columns.alignment);
-            let alignment = given.map_or(Ok(1), |text| row.number(text, "alignment"))?;
+            let given = row.optional_number(columns.alignment, "alignment")?;
+            let alignment = given.unwrap_or(1);
             if alignment == 0 {
                 return Err("the alignment is 0".to_owned());
             }
             problem.alignments.push(alignment);
         }
         if columns.offset.is_some() {
-            let given = row.optional(columns.offset);
-            problem
-                .pins
-                .push(given.map(|text| row.number(text, "offset")).transpose()?);
+            let given = row.optional_number(columns.offset, "offset")?;
+            problem.pins.push(given);
         }
         if columns.hint.is_some() {
-            let given = row.optional(columns.hint);
-            problem
-                .hints
-                .push(given.map(|text| row.number(text, "hint")).transpose()?);
+            let given = row.optional_number(columns.hint, "hint")?;
+            problem.hints.push(given);
         }
         if columns.gaps.is_some() {
             let gaps = row.gaps()?;
@@ -448,22 +460,39 @@ impl<'c> Rows<'c> {
             .starts
             .push(segments.map_err(|_| "there are more than 2^32 lives".to_owned())?);
         problem.sizes.push(size);
-        problem.labels.push(id);
+        let place = row.record.place(columns.id);
+        let place = place.map(|at| self.table + at.start..self.table + at.end);
+        match (&mut self.names, &place) {
+            (Some(names), Some(at)) => names.push(at.start as u32),
+            (names, _) => {
+                *names = None;
+                problem.labels.push(id);
+            }
+        }
+        // Numbers that ascend, as most tools write them, are all different.
+        let key = |at: Range<usize>| (at.len(), &self.text[at]);
+        self.last = place.filter(|at| {
+            let last = self.last.take();
+            last.is_some_and(|last| key(last) < key(at.clone()))
+        });
         Ok(())
     }
 
-    /// Names are compared where their hashes are equal, so that a million rows need no table.
-    fn refuse_duplicates(&self, text: &str, table: usize) -> Result<()> {
-        let labels = &self.problem.labels;
-        // Numbers that ascend, as most tools write them, are all different.
-        let key = |label| (str::len(label), label);
-        let mut next = labels.iter().skip(1);
-        if labels
-            .iter()
-            .all(|label| next.next().is_none_or(|next| key(label) < key(next)))
-        {
-            return Ok(());
+    /// The problem, if no two names are the same.
+    fn finish(mut self, text: &Arc<String>) -> Result<RawProblem> {
+        if let Some(names) = self.names.take() {
+            self.problem.labels = Labels::fields(Arc::clone(text), names);
         }
+        if self.last.is_none() {
+            self.refuse_duplicates()?;
+        }
+        Ok(self.problem)
+    }
+
+    /// Names are compared where their hashes are equal, so that a million rows need no table.
+    fn refuse_duplicates(&self) -> Result<()> {
+        let (text, table) = (self.text, self.table);
+        let labels = &self.problem.labels;
         let mut keys: Vec<u64> = (0..)
             .zip(labels.iter())
             .map(|(row, label)| hash(label) << 32 | row)

@@ -4,19 +4,43 @@
 //! one walk over the bytes finds them, and nothing is copied. With a quote anywhere in it, a table
 //! is read, and written again, by the `csv` crate. Both cut a table in the same rows and fields.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 
 use crate::Result;
 use crate::format::json::document_error;
 
+/// A field of a row.
+#[derive(Clone, Debug)]
+struct Field {
+    /// Where it lies.
+    at: Range<usize>,
+    /// What it says if that is a few digits and nothing else.
+    number: Option<u64>,
+}
+
+impl Field {
+    /// A field of digits that make a number, and so many other characters.
+    #[inline]
+    fn new(at: Range<usize>, number: u64, others: usize) -> Field {
+        let is_number = others == 0 && (1..=DIGITS).contains(&at.len());
+        let number = is_number.then_some(number);
+        Field { at, number }
+    }
+}
+
+/// Digits that are a number of 63 bits, whatever they are.
+const DIGITS: usize = 18;
+
 /// One row, cut in fields.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'r> {
     text: &'r str,
-    fields: &'r [Range<usize>],
+    fields: &'r [Field],
     /// Where it starts in the table.
     pub start: usize,
+    /// `text` is the whole table.
+    is_table: bool,
 }
 
 impl<'r> Record<'r> {
@@ -26,11 +50,23 @@ impl<'r> Record<'r> {
 
     /// A field as it stands there.
     pub fn get(&self, column: usize) -> Option<&'r str> {
-        self.fields.get(column).map(|of| &self.text[of.clone()])
+        self.fields.get(column).map(|of| &self.text[of.at.clone()])
+    }
+
+    /// What a field says if that is a number of at most 63 bits, written in digits alone, and has
+    /// been read already.
+    pub fn number(&self, column: usize) -> Option<u64> {
+        self.fields.get(column)?.number
+    }
+
+    /// Where a field lies in the table, if it stands there as it is.
+    pub fn place(&self, column: usize) -> Option<Range<usize>> {
+        let field = self.fields.get(column).filter(|_| self.is_table);
+        field.map(|of| of.at.clone())
     }
 
     pub fn iter(self) -> impl Iterator<Item = &'r str> {
-        self.fields.iter().map(move |of| &self.text[of.clone()])
+        self.fields.iter().map(move |of| &self.text[of.at.clone()])
     }
 }
 
@@ -38,7 +74,7 @@ impl<'r> Record<'r> {
 pub(super) struct Records<'t> {
     table: &'t str,
     at: usize,
-    fields: Vec<Range<usize>>,
+    fields: Vec<Field>,
     /// For a table with quotes.
     quoted: Option<(csv::Reader<&'t [u8]>, csv::StringRecord)>,
 }
@@ -60,12 +96,17 @@ impl<'t> Records<'t> {
         }
     }
 
+    /// Whether the table has no quotes, so that its fields are parts of it.
+    pub fn are_plain(&self) -> bool {
+        self.quoted.is_none()
+    }
+
     /// The next row. Blank lines are none.
     pub fn next(&mut self) -> Result<Option<Record<'_>>> {
-        self.fields.clear();
         if self.quoted.is_none() {
             return Ok(self.next_line());
         }
+        self.fields.clear();
         let (reader, record) = self.quoted.as_mut().expect("it is not none");
         let more = reader.read_record(record);
         if !more.map_err(|e| document_error(e.to_string()))? {
@@ -74,12 +115,23 @@ impl<'t> Records<'t> {
         let start = record.position().map_or(0, |at| at.byte() as usize);
         let start = start + blank(&self.table.as_bytes()[start..]);
         let ranges = (0..record.len()).filter_map(|i| record.range(i));
-        self.fields.extend(ranges);
+        self.fields
+            .extend(ranges.map(|at| Field { at, number: None }));
         Ok(Some(Record {
             text: record.as_slice(),
             fields: &self.fields,
             start,
+            is_table: false,
         }))
+    }
+
+    /// The next row, not cut; empty after the last.
+    fn skip_line(&mut self) -> &'t [u8] {
+        let bytes = self.table.as_bytes();
+        let start = self.at + blank(&bytes[self.at..]);
+        let row = line(bytes, start);
+        self.at = start + row.len();
+        row
     }
 
     fn next_line(&mut self) -> Option<Record<'_>> {
@@ -88,26 +140,59 @@ impl<'t> Records<'t> {
         if start == bytes.len() {
             return None;
         }
-        let (mut from, mut at) = (start, start);
-        while let Some(&byte) = bytes.get(at) {
-            match byte {
-                b',' => {
-                    self.fields.push(from..at);
-                    from = at + 1;
+        self.fields.clear();
+        let (mut from, mut end) = (start, bytes.len());
+        // Most fields are numbers, which are read on the way to their ends.
+        let (mut number, mut others) = (0_u64, 0);
+        for (at, &byte) in (start..).zip(&bytes[start..]) {
+            let digit = byte.wrapping_sub(b'0');
+            if digit <= 9 {
+                number = number.wrapping_mul(10).wrapping_add(digit.into());
+            } else if matches!(byte, b',' | b'\n' | b'\r') {
+                if byte != b',' {
+                    end = at;
+                    break;
                 }
-                b'\n' | b'\r' => break,
-                _ => (),
+                self.fields.push(Field::new(from..at, number, others));
+                from = at + 1;
+                (number, others) = (0, 0);
+            } else {
+                others += 1;
             }
-            at += 1;
         }
-        self.fields.push(from..at);
-        self.at = at;
+        self.fields.push(Field::new(from..end, number, others));
+        self.at = end;
         Some(Record {
             text: self.table,
             fields: &self.fields,
             start,
+            is_table: true,
         })
     }
+}
+
+/// The line that starts there, without its end.
+fn line(bytes: &[u8], start: usize) -> &[u8] {
+    // Eight bytes at a time: a byte is zero where its high bit is lost below but was not set.
+    const LOW: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = LOW << 7;
+    let has = |word: u64, byte: u8| {
+        let word = word ^ LOW * u64::from(byte);
+        word.wrapping_sub(LOW) & !word & HIGH != 0
+    };
+    let rest = &bytes[start..];
+    let mut end = 0;
+    for word in rest.as_chunks::<8>().0 {
+        let word = u64::from_ne_bytes(*word);
+        if has(word, b'\n') || has(word, b'\r') {
+            break;
+        }
+        end += 8;
+    }
+    while end < rest.len() && !matches!(rest[end], b'\n' | b'\r') {
+        end += 1;
+    }
+    &rest[..end]
 }
 
 /// How many bytes of line ends stand in front.
@@ -125,79 +210,102 @@ pub(super) fn write(
     out: impl Write,
 ) -> io::Result<()> {
     let crlf = table.contains("\r\n");
-    let mut records = Records::of(table);
-    let mut sink = if records.quoted.is_some() {
+    let records = Records::of(table);
+    if records.are_plain() {
+        let end: &[u8] = if crlf { b"\r\n" } else { b"\n" };
+        write_plain(records, column, values, end, out)
+    } else {
         let end = if crlf {
             csv::Terminator::CRLF
         } else {
             csv::Terminator::Any(b'\n')
         };
-        Sink::Quoted(Box::new(
-            csv::WriterBuilder::new().terminator(end).from_writer(out),
-        ))
-    } else {
-        let end = if crlf { "\r\n" } else { "\n" };
-        Sink::Plain(BufWriter::with_capacity(1 << 16, out), end)
-    };
+        let mut builder = csv::WriterBuilder::new();
+        write_quoted(
+            records,
+            column,
+            values,
+            builder.terminator(end).from_writer(out),
+        )
+    }
+}
+
+/// Bytes that are handed on together.
+const TOGETHER: usize = 1 << 16;
+
+/// Writes a table in which nothing needs quotes: what is not replaced is copied.
+fn write_plain(
+    mut records: Records<'_>,
+    column: Option<usize>,
+    values: &[u64],
+    end: &[u8],
+    mut out: impl Write,
+) -> io::Result<()> {
+    let table = records.table.as_bytes();
+    let mut rows: Vec<u8> = Vec::with_capacity(TOGETHER + TOGETHER / 4);
     let mut digits = Digits::default();
-    let mut value = column.is_none().then_some("offset");
+    let mut value: Option<&[u8]> = column.is_none().then_some(b"offset");
     let mut values = values.iter();
-    while let Some(record) = records.next().map_err(io::Error::other)? {
-        sink.row(record, column, value)?;
-        value = values.next().map(|&value| digits.of(value));
-    }
-    match sink {
-        Sink::Plain(mut out, _) => out.flush(),
-        Sink::Quoted(mut out) => out.flush(),
-    }
-}
-
-/// Where rows go.
-enum Sink<W: Write> {
-    /// Nothing needs quotes; the end of a line.
-    Plain(BufWriter<W>, &'static str),
-    Quoted(Box<csv::Writer<W>>),
-}
-
-impl<W: Write> Sink<W> {
-    /// Writes a row with `value` in the place of field `column`, or after the last one.
-    fn row(
-        &mut self,
-        record: Record<'_>,
-        column: Option<usize>,
-        value: Option<&str>,
-    ) -> io::Result<()> {
-        match self {
-            Sink::Plain(out, end) => {
-                let (first, last) = (record.start, record.fields[record.len() - 1].end);
-                let row = &record.text[first..last];
-                match (value, column.map(|column| &record.fields[column])) {
-                    (None, _) => out.write_all(row.as_bytes())?,
-                    (Some(value), None) => {
-                        out.write_all(row.as_bytes())?;
-                        out.write_all(b",")?;
-                        out.write_all(value.as_bytes())?;
-                    }
-                    (Some(value), Some(field)) => {
-                        out.write_all(&record.text.as_bytes()[first..field.start])?;
-                        out.write_all(value.as_bytes())?;
-                        out.write_all(&record.text.as_bytes()[field.end..last])?;
-                    }
+    loop {
+        match column {
+            None => {
+                let row = records.skip_line();
+                if row.is_empty() {
+                    break;
                 }
-                out.write_all(end.as_bytes())
+                rows.extend_from_slice(row);
+                rows.push(b',');
+                rows.extend_from_slice(value.unwrap_or(b""));
             }
-            Sink::Quoted(out) => {
-                for (i, field) in record.iter().enumerate() {
-                    let replaced = value.filter(|_| column == Some(i));
-                    out.write_field(replaced.unwrap_or(field))?;
+            Some(column) => {
+                let Some(record) = records.next_line() else {
+                    break;
+                };
+                let (first, last) = (record.start, record.fields[record.len() - 1].at.end);
+                match value {
+                    None => rows.extend_from_slice(&table[first..last]), // The header.
+                    Some(value) => {
+                        let field = &record.fields[column].at;
+                        rows.extend_from_slice(&table[first..field.start]);
+                        rows.extend_from_slice(value);
+                        rows.extend_from_slice(&table[field.end..last]);
+                    }
                 }
-                if column.is_none() {
-                    out.write_field(value.unwrap_or(""))?;
-                }
-                Ok(out.write_record(None::<&[u8]>)?)
             }
         }
+        rows.extend_from_slice(end);
+        value = values.next().map(|&value| digits.of(value));
+        if rows.len() >= TOGETHER {
+            out.write_all(&rows)?;
+            rows.clear();
+        }
     }
+    out.write_all(&rows)?;
+    out.flush()
+}
+
+/// Writes a table with quotes around what needs them.
+fn write_quoted(
+    mut records: Records<'_>,
+    column: Option<usize>,
+    values: &[u64],
+    mut out: csv::Writer<impl Write>,
+) -> io::Result<()> {
+    let mut digits = Digits::default();
+    let mut value: Option<&[u8]> = column.is_none().then_some(b"offset");
+    let mut values = values.iter();
+    while let Some(record) = records.next().map_err(io::Error::other)? {
+        for (i, field) in record.iter().enumerate() {
+            let replaced = value.filter(|_| column == Some(i));
+            out.write_field(replaced.unwrap_or(field.as_bytes()))?;
+        }
+        if column.is_none() {
+            out.write_field(value.unwrap_or(b""))?;
+        }
+        out.write_record(None::<&[u8]>)?;
+        value = values.next().map(|&value| digits.of(value));
+    }
+    out.flush()
 }
 
 /// Writes numbers, one at a time.
@@ -205,7 +313,7 @@ impl<W: Write> Sink<W> {
 struct Digits([u8; 20]);
 
 impl Digits {
-    fn of(&mut self, mut number: u64) -> &str {
+    fn of(&mut self, mut number: u64) -> &[u8] {
         let mut at = self.0.len();
         loop {
             at -= 1;
@@ -215,7 +323,7 @@ impl Digits {
                 break;
             }
         }
-        std::str::from_utf8(&self.0[at..]).expect("digits are text")
+        &self.0[at..]
     }
 }
 
@@ -293,7 +401,7 @@ mod tests {
     #[test]
     fn digits_are_those_of_the_formatter() {
         for number in [0, 9, 10, 4096, u64::MAX] {
-            assert_eq!(Digits::default().of(number), number.to_string());
+            assert_eq!(Digits::default().of(number), number.to_string().as_bytes());
         }
     }
 }

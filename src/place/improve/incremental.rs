@@ -30,6 +30,14 @@ const KEY_GAP: u64 = 1 << 24;
 /// What has more neighbours than this keeps its turn: to find it a better one would take too long.
 const MOST_AROUND: usize = 1 << 16;
 
+/// How many steps a repair may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Without fewer failures than ever before.
+    pub(super) without_gain: u64,
+    pub(super) in_all: u64,
+}
+
 /// A placement under repair.
 pub(super) struct Incremental<'a> {
     prepared: &'a Prepared<'a>,
@@ -58,7 +66,7 @@ impl<'a> Incremental<'a> {
     /// Goes on from a pass under `cap`: `starts` by item, `NOT_PLACED` for what did not fit.
     pub(super) fn new(
         prepared: &'a Prepared<'a>,
-        order: &StackOrder,
+        order: StackOrder,
         starts: Vec<u64>,
         cap: u64,
         seed: u64,
@@ -69,7 +77,9 @@ impl<'a> Incremental<'a> {
             key[item as usize] = (rank as u64 + 1) * KEY_GAP;
         }
         let mut in_stack = vec![false; items];
-        let stack = order.items[..order.stack].to_vec();
+        let mut stack = order.items;
+        stack.truncate(order.stack);
+        stack.shrink_to_fit();
         for &member in &stack {
             in_stack[member as usize] = true;
         }
@@ -87,18 +97,19 @@ impl<'a> Incremental<'a> {
         }
     }
 
-    /// Repairs until everything is placed, and returns the starts; `None` after `patience` steps
-    /// without fewer failures.
+    /// Repairs until everything is placed, and returns the starts; `None` once `patience` is used
+    /// up.
     pub(super) fn repair(
         mut self,
-        patience: u64,
+        patience: Patience,
         neighbours: &Neighbours,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Vec<u64>>, Stop> {
         let mut failed: Vec<u32> = (0..self.start.len() as u32)
             .filter(|&item| self.start[item as usize] == NOT_PLACED)
             .collect();
-        let (mut fewest, mut since) = (usize::MAX, meter.done());
+        let begun = meter.done();
+        let (mut fewest, mut since) = (usize::MAX, begun);
         loop {
             failed.retain(|&item| self.start[item as usize] == NOT_PLACED);
             failed.sort_compact_by_key(|&item| (self.key[item as usize], item));
@@ -119,7 +130,8 @@ impl<'a> Incremental<'a> {
                 let visits = self.promote(item, neighbours);
                 meter.charge(visits / VISITS_PER_STEP)?;
                 self.settle(neighbours, &mut again, meter)?;
-                if meter.done() - since > patience {
+                let done = meter.done();
+                if done - since > patience.without_gain || done - begun > patience.in_all {
                     return Ok(None);
                 }
             }

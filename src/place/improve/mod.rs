@@ -30,10 +30,10 @@ use super::prepared::Prepared;
 use super::steps::Steps;
 use super::{Placement, Problem};
 use crate::control::Progress;
-use incremental::Incremental;
+use incremental::{Incremental, Patience};
 pub(super) use neighbours::Neighbours;
 use orders::{BaseRule, StackOrder, StackRule, order};
-use profile::Profile;
+pub(super) use profile::Profile;
 use promote::{Promotion, Round};
 
 /// Elementary acts of the other methods that cost as much as one placement.
@@ -85,7 +85,7 @@ pub(crate) fn quick_orders(
     prepared: &Prepared<'_>,
     meter: &mut Meter<'_, '_>,
 ) -> Result<Vec<Vec<u32>>, Stop> {
-    let profile = Profile::new(prepared, meter)?;
+    let profile = Profile::of(prepared, meter)?;
     let rules = std::iter::once(&FIRST).chain(quick_passes(prepared.problem));
     let orders = rules.map(|&(stack, base)| Ok(order(&profile, stack, base, meter)?.items));
     orders.collect()
@@ -103,7 +103,8 @@ pub(crate) fn improve(
     knowledge: &mut Knowledge,
     meter: &mut Meter<'_, '_>,
 ) -> Result<(), Stop> {
-    let mut improver = Improver::new(prepared, knowledge, meter)?;
+    let profile = Profile::of(prepared, meter)?;
+    let mut improver = Improver::new(prepared, &profile, knowledge, meter);
     improver.quick()?;
     improver.go_on()
 }
@@ -155,7 +156,7 @@ impl Knowledge {
 /// Improves what is known until the bound is reached.
 pub(crate) struct Improver<'a, 'k, 'c, 'h> {
     prepared: &'a Prepared<'a>,
-    profile: Profile<'a>,
+    profile: &'a Profile<'a>,
     /// Once it is needed.
     neighbours: Option<Neighbours>,
     pub(crate) knowledge: &'k mut Knowledge,
@@ -168,18 +169,19 @@ pub(crate) struct Improver<'a, 'k, 'c, 'h> {
 impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
     pub(crate) fn new(
         prepared: &'a Prepared<'a>,
+        profile: &'a Profile<'a>,
         knowledge: &'k mut Knowledge,
         meter: &'k mut Meter<'c, 'h>,
-    ) -> Result<Improver<'a, 'k, 'c, 'h>, Stop> {
-        Ok(Improver {
-            profile: Profile::new(prepared, meter)?,
+    ) -> Improver<'a, 'k, 'c, 'h> {
+        Improver {
+            profile,
             neighbours: None,
             prepared,
             knowledge,
             meter,
             ladder: None,
             turn: 0,
-        })
+        }
     }
 
     /// The index over the lives, made when it is first needed.
@@ -192,12 +194,18 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
     }
 
     fn order(&mut self, stack: StackRule, base: BaseRule) -> Result<StackOrder, Stop> {
-        order(&self.profile, stack, base, self.meter)
+        order(self.profile, stack, base, self.meter)
     }
 
     /// What strategy `fast` does.
     pub(crate) fn quick(&mut self) -> Result<(), Stop> {
-        let patience = self.prepared.problem.items.len() as u64 / 4 + 1000;
+        let items = self.prepared.problem.items.len() as u64;
+        // Measured: repairs that succeed take up to a seventh of a step for each item where there
+        // are many, and up to two where there are few; those that go on for longer seldom end.
+        let patience = Patience {
+            without_gain: items / 4 + 1000,
+            in_all: items / 2 + 2000,
+        };
         self.first(patience)?;
         for (stack, base) in quick_passes(self.prepared.problem) {
             self.pass(*stack, *base)?;
@@ -226,9 +234,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
 
     /// How many items are live at a point, on average.
     fn live(&self) -> u64 {
-        let items = 0..self.profile.items();
-        let covered: u64 = items.map(|item| self.profile.length(item)).sum();
-        covered / u64::from(self.prepared.points().max(1))
+        self.prepared.covered() / u64::from(self.prepared.points().max(1))
     }
 
     /// Whether a repair that places again only what it disturbs costs less than a pass.
@@ -299,7 +305,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
     /// The order that does best most often, under the bound. What does not fit there is placed at
     /// the end, above it, so that there is a placement; then the order is repaired, if that is
     /// cheap.
-    fn first(&mut self, patience: u64) -> Result<(), Stop> {
+    fn first(&mut self, patience: Patience) -> Result<(), Stop> {
         if self.done() {
             return Ok(());
         }
@@ -331,7 +337,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             self.keep(placement);
         }
         match starts {
-            Some(starts) => self.repair(&order, starts, bound, patience),
+            Some(starts) => self.repair(order, starts, bound, patience),
             None => Ok(()),
         }
     }
@@ -382,7 +388,11 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             )?;
             let starts = pass.packing.starts().to_vec();
             drop(pass);
-            return self.repair(&order, starts, cap, 2 * count as u64 + 10_000);
+            let patience = Patience {
+                without_gain: 2 * count as u64 + 10_000,
+                in_all: u64::MAX,
+            };
+            return self.repair(order, starts, cap, patience);
         }
         let mut promotion = Promotion::new(order, cap, self.turn);
         let prepared = self.prepared;
@@ -402,10 +412,10 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
     /// Repairs a pass below `cap` from where everything started in it.
     fn repair(
         &mut self,
-        order: &StackOrder,
+        order: StackOrder,
         starts: Vec<u64>,
         cap: u64,
-        patience: u64,
+        patience: Patience,
     ) -> Result<(), Stop> {
         self.meter.poll()?;
         let repairs = Incremental::new(self.prepared, order, starts, cap, self.turn);

@@ -188,7 +188,7 @@ mod tests {
             let mut control = Control::default();
             let mut meter = Meter::new(&mut control, None);
             let prepared = Prepared::new(&problem);
-            let profile = Profile::new(&prepared, &mut meter).expect("nothing stops it");
+            let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
             let stack = *u.choose(StackRule::STACKS)?;
             let base = *u.choose(BaseRule::ALL)?;
             for stack in [stack, StackRule::None] {
@@ -215,7 +215,7 @@ mod tests {
         let mut control = Control::default();
         let mut meter = Meter::new(&mut control, None);
         let prepared = Prepared::new(&problem);
-        let profile = Profile::new(&prepared, &mut meter).expect("nothing stops it");
+        let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
         let order = order(&profile, StackRule::Vee, BaseRule::SizeLoad, &mut meter);
         let order = order.expect("nothing stops it");
         assert_eq!(order.stack, 5);

@@ -7,50 +7,62 @@ use crate::place::prepared::Prepared;
 /// Items between two questions whether to stop.
 const POLL: usize = 1 << 15;
 
+/// Loads, in bytes or, if that makes them half as wide, in units of the problem.
+#[derive(Debug)]
+enum Loads {
+    Narrow { unit: u32, units: Vec<u32> },
+    Wide(Vec<u64>),
+}
+
 /// The profile of a problem.
 #[derive(Debug)]
-pub(super) struct Profile<'a> {
+pub(in crate::place) struct Profile<'a> {
     prepared: &'a Prepared<'a>,
-    /// By item: the greatest load over its life, in bytes.
-    load: Vec<u64>,
+    /// By item: the greatest load over its life.
+    load: Loads,
     /// The first point of greatest load.
     peak: u32,
 }
 
 impl<'a> Profile<'a> {
     /// The profile of a problem.
-    pub(super) fn new(
+    pub(super) fn of(
         prepared: &'a Prepared<'a>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Profile<'a>, Stop> {
-        let items = &prepared.problem.items;
-        let points = prepared.points() as usize;
-        let mut change = vec![0_u64; points + 1];
-        for (i, item) in items.iter().enumerate() {
-            if i % POLL == 0 {
-                meter.poll()?;
-            }
-            for run in prepared.life(i as u32) {
-                let (first, past) = (run.first as usize, run.last as usize + 1);
-                // Wrapping: the running sum is what counts, and it is never negative.
-                change[first] = change[first].wrapping_add(item.size);
-                change[past] = change[past].wrapping_sub(item.size);
-            }
+        match prepared.loads(&mut || meter.poll().is_err()) {
+            Some(loads) => Profile::new(prepared, loads, meter),
+            None => Err(meter.poll().err().unwrap_or(Stop::OutOfBudget)),
         }
-        let mut load = 0_u64;
-        let loads = change[..points].iter().map(|change| {
-            load = load.wrapping_add(*change);
-            load
-        });
-        let greatest = Greatest::new(loads);
-        let mut load = Vec::with_capacity(items.len());
-        for item in 0..items.len() {
+    }
+
+    /// The profile of a problem with these loads at its points.
+    pub(in crate::place) fn new(
+        prepared: &'a Prepared<'a>,
+        loads: Vec<u64>,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<Profile<'a>, Stop> {
+        let items = &prepared.problem.items;
+        let greatest = Greatest::new(loads.into_iter());
+        let (count, unit) = (items.len(), prepared.unit());
+        let mut load = if u32::try_from(greatest.most() >> unit).is_ok() {
+            let units = Vec::with_capacity(count);
+            Loads::Narrow { unit, units }
+        } else {
+            Loads::Wide(Vec::with_capacity(count))
+        };
+        for item in 0..count {
             if item % POLL == 0 {
                 meter.poll()?;
             }
-            let runs = prepared.life(item as u32).iter();
-            let most = runs.map(|run| greatest.within(run.first as usize, run.last as usize));
-            load.push(most.max().unwrap_or(0));
+            let mut most = 0;
+            for run in prepared.life(item as u32) {
+                most = most.max(greatest.within(run.first as usize, run.last as usize));
+            }
+            match &mut load {
+                Loads::Narrow { unit, units } => units.push((most >> *unit) as u32),
+                Loads::Wide(bytes) => bytes.push(most),
+            }
         }
         Ok(Profile {
             load,
@@ -61,29 +73,36 @@ impl<'a> Profile<'a> {
 
     /// How many items there are.
     pub(super) fn items(&self) -> u32 {
-        self.load.len() as u32
+        self.prepared.problem.items.len() as u32
     }
 
     /// The bytes of an item.
+    #[inline]
     pub(super) fn size(&self, item: u32) -> u64 {
         self.prepared.problem.items[item as usize].size
     }
 
     /// How many points an item covers.
+    #[inline]
     pub(super) fn length(&self, item: u32) -> u64 {
         let runs = self.prepared.life(item).iter();
         runs.map(|run| u64::from(run.last - run.first) + 1).sum()
     }
 
     /// How many instructions an item is live at, whether or not anything changes there.
+    #[inline]
     pub(super) fn lasts(&self, item: u32) -> u64 {
         let life = self.prepared.problem.lives.of(item as usize).iter();
         life.map(|s| u64::from(s.last().0 - s.first().0) + 1).sum()
     }
 
     /// The greatest load over the life of an item, in bytes.
+    #[inline]
     pub(super) fn load(&self, item: u32) -> u64 {
-        self.load[item as usize]
+        match &self.load {
+            Loads::Narrow { unit, units } => u64::from(units[item as usize]) << unit,
+            Loads::Wide(bytes) => bytes[item as usize],
+        }
     }
 
     /// The first point of an item.
@@ -93,6 +112,7 @@ impl<'a> Profile<'a> {
 
     /// How many points the hull of an item reaches to the left and to the right of the peak, if it
     /// is live there.
+    #[inline]
     pub(super) fn reach(&self, item: u32) -> Option<(u32, u32)> {
         let life = self.prepared.life(item);
         let at_peak = |run: &Run| run.first <= self.peak && self.peak <= run.last;
@@ -119,14 +139,19 @@ impl Greatest {
         Greatest { nodes, leaves }
     }
 
+    /// The greatest of all values.
+    fn most(&self) -> u64 {
+        self.nodes.get(1).copied().unwrap_or(0)
+    }
+
     fn first_greatest(&self) -> usize {
-        let values = &self.nodes[self.leaves..];
-        let most = values.iter().max();
-        most.and_then(|most| values.iter().position(|value| value == most))
-            .unwrap_or(0)
+        let (values, most) = (&self.nodes[self.leaves..], self.most());
+        let first = values.iter().position(|&value| value == most);
+        first.unwrap_or(0)
     }
 
     /// The greatest of the values from `first` to `last`.
+    #[inline]
     fn within(&self, first: usize, last: usize) -> u64 {
         let (mut lo, mut hi) = (first + self.leaves, last + self.leaves + 1);
         let mut most = 0;
@@ -179,7 +204,7 @@ mod tests {
         let prepared = Prepared::new(&problem);
         let mut control = Control::default();
         let mut meter = Meter::new(&mut control, None);
-        let profile = Profile::new(&prepared, &mut meter).expect("nothing stops it");
+        let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
         assert_eq!([0, 1, 2].map(|item| profile.load(item)), [12, 12, 6]);
         // The points: {0, 1}, {1, 2}, {2}.
         let reach = [0, 1, 2].map(|item| profile.reach(item));
