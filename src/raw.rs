@@ -11,6 +11,7 @@ use crate::ir::{FlatIndex, Lives, Segment, Usage};
 use crate::labels::Labels;
 use crate::options::{Floor, Options};
 use crate::order::sort_words;
+use crate::pace::Pace;
 use crate::place::{self, Hint, Item, Kept, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
 use crate::sorting::CompactSort as _;
@@ -98,6 +99,11 @@ impl RawProblem {
     /// Refuses rows that mean nothing: wrong lengths, inverted or overlapping segments, pins past
     /// 64 bits, alignments of 0.
     pub fn validate(&self) -> Result<()> {
+        self.validate_unless(&mut Pace::free())
+    }
+
+    /// The same, unless the host stops it. // S2
+    fn validate_unless(&self, pace: &mut Pace<'_, '_>) -> Result<()> {
         let rows = self.sizes.len();
         let fits = |len: usize| len == rows || len == 0;
         if self.starts.len() != rows + 1
@@ -121,6 +127,7 @@ impl RawProblem {
             ));
         }
         (0..rows).try_for_each(|row| {
+            pace.work(1)?;
             self.validate_row(row)
                 .map_err(|e| e.at_location(&self.label(row)))
         })
@@ -164,7 +171,8 @@ pub fn solve_raw(
     control: &mut Control<'_>,
 ) -> Result<RawPlan> {
     options.validate()?;
-    raw.validate()?;
+    control.look()?;
+    raw.validate_unless(&mut Pace::of(control))?;
     let ranked = Ranked::new(raw, options, control)?;
     ranked.check_pins()?;
     let solved = place::solve(
@@ -248,8 +256,8 @@ impl Ranked {
     }
 
     fn new(raw: &RawProblem, options: &Options, control: &Control<'_>) -> Result<Ranked> {
-        control.check()?;
-        let rank = Ranks::new(raw);
+        let mut pace = Pace::of(control);
+        let rank = Ranks::new(raw, &mut pace)?;
         let mut merged: Vec<Segment> = Vec::new();
         let mut segments = |row: u32, lives: &mut Lives| {
             let live = raw.segments_of(row as usize).iter().filter(|s| s.0 < s.1);
@@ -269,10 +277,14 @@ impl Ranked {
         let live = |&row: &u32| {
             raw.sizes[row as usize] > 0 && raw.segments_of(row as usize).iter().any(|s| s.0 < s.1)
         };
-        let (mut rows, pin_rows): (Vec<u32>, Vec<u32>) = (0..raw.len() as u32)
-            .filter(live)
-            .partition(|&row| raw.pin(row as usize).is_none());
-        control.check()?;
+        let (mut rows, mut pin_rows) = (Vec::with_capacity(raw.len()), Vec::new());
+        for row in (0..raw.len() as u32).filter(live) {
+            pace.work(1)?;
+            match raw.pin(row as usize) {
+                None => rows.push(row),
+                Some(_) => pin_rows.push(row),
+            }
+        }
         // The dense id of raw problems. // T
         let id = |row: u32| {
             let row = row as usize;
@@ -285,17 +297,22 @@ impl Ranked {
             )
         };
         // Files often come in that order; if not, the first time decides nearly always.
-        if !rows.is_sorted_by_key(|&row| id(row)) {
+        let mut is_sorted = true;
+        for pair in rows.windows(2) {
+            pace.work(1)?;
+            is_sorted &= id(pair[0]) <= id(pair[1]);
+        }
+        if !is_sorted {
             let lower = |row: u32| rank.of(raw.segments_of(row as usize)[0].0);
-            let mut keys: Vec<u64> = rows
-                .iter()
-                .map(|&row| u64::from(lower(row)) << 32 | u64::from(row))
-                .collect();
-            control.check()?;
-            sort_words(&mut keys, &mut || control.check().is_err());
-            control.check()?;
+            let mut keys: Vec<u64> = Vec::with_capacity(rows.len());
+            for &row in &rows {
+                pace.work(1)?;
+                keys.push(u64::from(lower(row)) << 32 | u64::from(row));
+            }
+            sort_words(&mut keys, &mut pace)?;
             rows.clear();
             for same in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
+                pace.work(same.len())?;
                 let from = rows.len();
                 rows.extend(same.iter().map(|&key| key as u32));
                 if same.len() > 1 {
@@ -319,10 +336,8 @@ impl Ranked {
         }
         problem.items.reserve_exact(rows.len());
         problem.lives = Lives::with_capacity(rows.len(), raw.segments.len());
-        for (i, &row) in rows.iter().enumerate() {
-            if i % POLL == 0 {
-                control.check()?;
-            }
+        for &row in &rows {
+            pace.work(1)?;
             problem.items.push(Item {
                 size: raw.sizes[row as usize],
                 align: raw.alignment(row as usize, default_align),
@@ -331,6 +346,7 @@ impl Ranked {
             segments(row, &mut problem.lives);
         }
         for &row in &pin_rows {
+            pace.work(1)?;
             let start = raw.pin(row as usize).expect("partitioned by it");
             problem.pins.push(Pin {
                 start,
@@ -393,9 +409,6 @@ impl Ranked {
     }
 }
 
-/// Rows between two looks at the host's flag and clock.
-const POLL: usize = 1 << 15;
-
 /// Every time of a problem, once.
 fn times(raw: &RawProblem) -> Vec<i64> {
     let mut times: Vec<i64> = raw.segments.iter().flat_map(|&(l, u)| [l, u]).collect();
@@ -416,25 +429,28 @@ enum Ranks {
 const DENSE_TIMES_PER_SEGMENT: u64 = 8;
 
 impl Ranks {
-    fn new(raw: &RawProblem) -> Ranks {
+    fn new(raw: &RawProblem, pace: &mut Pace<'_, '_>) -> Result<Ranks> {
         let first = raw.segments.iter().map(|s| s.0).min().unwrap_or(0);
         let last = raw.segments.iter().map(|s| s.1).max().unwrap_or(0);
+        pace.work(raw.segments.len() / 4)?;
         let span = last.abs_diff(first);
         if span / DENSE_TIMES_PER_SEGMENT >= raw.segments.len() as u64 {
-            return Ranks::Sparse(times(raw));
+            return Ok(Ranks::Sparse(times(raw)));
         }
         let mut table = vec![0; span as usize + 1];
         for &(lower, upper) in &raw.segments {
+            pace.work(1)?;
             table[lower.abs_diff(first) as usize] = 1;
             table[upper.abs_diff(first) as usize] = 1;
         }
         let mut rank = 0;
+        pace.work(table.len() / 4)?;
         for entry in &mut table {
             let present = *entry;
             *entry = rank;
             rank += present;
         }
-        Ranks::Dense(first, table)
+        Ok(Ranks::Dense(first, table))
     }
 
     fn of(&self, time: i64) -> u32 {

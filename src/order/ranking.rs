@@ -4,30 +4,31 @@
 //! as many as there are to tell, and its position go into one word, and words are sorted; only
 //! runs of items that are still alike are sorted by the numbers themselves.
 
+use crate::control::Stop;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// The numbers of an item, the greater ones first.
 pub(crate) type Key = [u64; 4];
 
-/// Whether a sort is to be given up, as its caller says when asked.
-pub(crate) type Stop<'s> = dyn FnMut() -> bool + 's;
+/// Items that are looked at between two looks at the host.
+const SOME: usize = 1 << 12;
 
-/// Items between two questions whether to stop.
-const POLL: usize = 1 << 15;
-
-/// Sorts items, which ascend, by descending keys; equal ones stay ascending. Once `stop` says so,
-/// leaves them in any order. // S4
-pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop: &mut Stop<'_>) {
+/// Sorts items, which ascend, by descending keys; equal ones stay ascending. Where the host stops
+/// it, leaves them in any order. // S4
+pub(crate) fn sort_descending(
+    items: &mut [u32],
+    key: &dyn Fn(u32) -> Key,
+    pace: &mut Pace<'_, '_>,
+) -> Result<(), Stop> {
     let Some(position_bits) = items.len().checked_next_power_of_two().map(usize::ilog2) else {
-        return;
+        return Ok(());
     };
     // Low bits in which no two numbers differ say nothing: there all are like the first.
     let first = items.first().map_or([0; 4], |&item| key(item));
     let (mut least, mut most, mut differ) = (first, first, [0; 4]);
-    for some in items.chunks(POLL) {
-        if stop() {
-            return;
-        }
+    for some in items.chunks(SOME) {
+        pace.work(some.len())?;
         for &item in some {
             for (i, &number) in key(item).iter().enumerate() {
                 (least[i], most[i]) = (least[i].min(number), most[i].max(number));
@@ -53,72 +54,72 @@ pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop:
     };
     let exact = width.iter().sum::<u32>() <= key_bits;
     let mut words: Vec<u64> = Vec::with_capacity(items.len());
-    for some in items.chunks(POLL) {
-        if stop() {
-            return;
-        }
+    for some in items.chunks(SOME) {
+        pace.work(some.len())?;
         words.extend((words.len() as u64..).zip(some).map(|(position, &item)| {
             let turned = !prefix(item) & (u64::MAX >> position_bits);
             turned.checked_shl(position_bits).unwrap_or(0) | position
         }));
     }
-    sort_words(&mut words, stop);
-    if stop() {
-        return;
-    }
+    sort_words(&mut words, pace)?;
     let position = |word: u64| (word & ((1 << position_bits) - 1)) as usize;
-    let sorted: Vec<u32> = words.iter().map(|&word| items[position(word)]).collect();
-    items.copy_from_slice(&sorted);
-    if stop() {
-        return;
+    let mut sorted: Vec<u32> = Vec::with_capacity(items.len());
+    for some in words.chunks(SOME) {
+        pace.work(some.len())?;
+        sorted.extend(some.iter().map(|&word| items[position(word)]));
     }
+    items.copy_from_slice(&sorted);
     if exact {
-        return;
+        return Ok(());
     }
     let mut rest = items;
     for alike in words.chunk_by(|a, b| a >> position_bits == b >> position_bits) {
         let (run, others) = rest.split_at_mut(alike.len());
         if run.len() > 1 {
-            if stop() {
-                return;
-            }
+            pace.work(run.len())?;
             run.sort_compact_by(|&a, &b| key(b).cmp(&key(a)).then(a.cmp(&b)));
         }
         rest = others;
     }
+    Ok(())
 }
 
 /// Stretches into which many words are divided before they are sorted.
 const STRETCHES: usize = 1 << 10;
 
-/// Sorts words. Once `stop` says so, leaves them in any order.
-pub(crate) fn sort_words(words: &mut Vec<u64>, stop: &mut Stop<'_>) {
+/// Up to this many words are sorted where they lie.
+const FEW: usize = 1 << 15;
+
+/// Words that are sorted in the time in which one unit of other work is done.
+const SORTED_PER_UNIT: usize = 2;
+
+/// Sorts words. Where the host stops it, leaves them in any order.
+pub(crate) fn sort_words(words: &mut Vec<u64>, pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
     let (Some(&least), Some(&most)) = (words.iter().min(), words.iter().max()) else {
-        return;
+        return Ok(());
     };
-    if words.len() <= POLL {
+    if words.len() <= FEW {
+        pace.work(words.len() / SORTED_PER_UNIT)?;
         words.sort_unstable();
-        return;
+        return Ok(());
     }
     // One pass sends each to its stretch, which is then sorted by itself, in the cache.
     let bits = 64 - (most - least).leading_zeros();
     let shift = bits.saturating_sub(STRETCHES.ilog2());
     let stretch = |word: u64| ((word - least) >> shift) as usize;
     let mut ends = [0; STRETCHES + 1];
-    for &word in &*words {
-        ends[stretch(word) + 1] += 1;
+    for some in words.chunks(SOME) {
+        pace.work(some.len() / 4)?;
+        for &word in some {
+            ends[stretch(word) + 1] += 1;
+        }
     }
     for at in 1..ends.len() {
         ends[at] += ends[at - 1];
     }
-    if stop() {
-        return;
-    }
     let mut sorted = vec![0; words.len()];
-    for some in words.chunks(POLL) {
-        if stop() {
-            return;
-        }
+    for some in words.chunks(SOME) {
+        pace.work(some.len())?;
         for &word in some {
             let at = &mut ends[stretch(word)];
             sorted[*at] = word;
@@ -128,14 +129,13 @@ pub(crate) fn sort_words(words: &mut Vec<u64>, stop: &mut Stop<'_>) {
     let mut from = 0;
     for &end in &ends[..STRETCHES] {
         if end - from > 1 {
-            if stop() {
-                return;
-            }
+            pace.work((end - from) / SORTED_PER_UNIT)?;
             sorted[from..end].sort_unstable();
         }
         from = end;
     }
     *words = sorted;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -162,7 +162,8 @@ mod tests {
             let mut items: Vec<u32> = (0..keys.len() as u32).filter(|i| i % 5 != 3).collect();
             let mut want = items.clone();
             want.sort_by_key(|&i| (Reverse(keys[i as usize]), i));
-            sort_descending(&mut items, &|i| keys[i as usize], &mut || false);
+            let sorted = sort_descending(&mut items, &|i| keys[i as usize], &mut Pace::free());
+            assert_eq!(sorted, Ok(()));
             assert_eq!(items, want, "{keys:?}");
             Ok(())
         });
@@ -175,7 +176,7 @@ mod tests {
             let mut words: Vec<u64> = (0..100_000).map(word).collect();
             let mut want = words.clone();
             want.sort_unstable();
-            sort_words(&mut words, &mut || false);
+            assert_eq!(sort_words(&mut words, &mut Pace::free()), Ok(()));
             assert!(words == want, "{spread} {shift}");
         }
     }

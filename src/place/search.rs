@@ -93,18 +93,15 @@ pub fn solve(
         Strategy::Reference | Strategy::Fast => None,
         Strategy::Best => Some(BEST_STEPS + count * 64),
     });
-    let meter = Meter::new(control, budget);
+    let mut meter = Meter::new(control, budget);
     meter.poll()?;
-    // What gives up has seen that the host wants it, and so does the next look.
-    let Some(bound) = lower_bound_unless(problem, &mut || meter.poll().is_err()) else {
-        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
-    };
+    meter.control().enter("bound");
+    let bound = lower_bound_unless(problem, &mut meter.pace())?;
     if problem.runtime_page > 0 {
         return runtime_page::solve(problem, strategy, bound, meter);
     }
-    let Some(prepared) = Prepared::unless(problem, &mut || meter.poll().is_err()) else {
-        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
-    };
+    let prepared = Prepared::unless(problem, &mut meter.pace())?;
+    meter.control().enter("search");
     meter.poll()?;
     let mut search = Search {
         prepared: &prepared,
@@ -184,10 +181,7 @@ impl Search<'_, '_, '_> {
     /// Places by the reference order, below the best peak so far. // O1
     fn reference(&mut self, strategy: Strategy) -> Result<(), Stop> {
         let problem = self.prepared.problem;
-        let stop = &mut || self.meter.poll().is_err();
-        let Some(order) = reference_unless(problem, stop) else {
-            return self.meter.poll();
-        };
+        let order = reference_unless(problem, &mut self.meter.pace())?;
         for &others in choices(problem, strategy) {
             let cap = self.knowledge.cap(problem);
             let pass = first_fit(self.prepared, &order, others, cap, 0, &mut self.meter)?;

@@ -1,11 +1,9 @@
 //! What a search wants to know of every item: how long, how crowded, how far from the peak.
 
+use crate::pace::Pace;
 use crate::place::Run;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
-
-/// Items between two questions whether to stop.
-const POLL: usize = 1 << 15;
 
 /// The profile of a problem.
 #[derive(Debug)]
@@ -23,13 +21,12 @@ impl<'a> Profile<'a> {
         prepared: &'a Prepared<'a>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Profile<'a>, Stop> {
+        let mut pace = meter.pace();
         let items = &prepared.problem.items;
         let points = prepared.points() as usize;
         let mut change = vec![0_u64; points + 1];
         for (i, item) in items.iter().enumerate() {
-            if i % POLL == 0 {
-                meter.poll()?;
-            }
+            pace.work(1)?;
             for run in prepared.life(i as u32) {
                 let (first, past) = (run.first as usize, run.last as usize + 1);
                 // Wrapping: the running sum is what counts, and it is never negative.
@@ -42,12 +39,10 @@ impl<'a> Profile<'a> {
             load = load.wrapping_add(*change);
             load
         });
-        let greatest = Greatest::new(loads);
+        let greatest = Greatest::unless(loads, &mut pace)?;
         let mut load = Vec::with_capacity(items.len());
         for item in 0..items.len() {
-            if item % POLL == 0 {
-                meter.poll()?;
-            }
+            pace.work(1)?;
             let runs = prepared.life(item as u32).iter();
             let most = runs.map(|run| greatest.within(run.first as usize, run.last as usize));
             load.push(most.max().unwrap_or(0));
@@ -109,14 +104,21 @@ struct Greatest {
 }
 
 impl Greatest {
-    fn new(values: impl ExactSizeIterator<Item = u64>) -> Greatest {
+    fn unless(
+        values: impl ExactSizeIterator<Item = u64>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Greatest, Stop> {
         let leaves = values.len();
-        let mut nodes = vec![0; leaves];
-        nodes.extend(values);
+        let mut nodes = vec![0; 2 * leaves];
+        for (node, value) in nodes[leaves..].iter_mut().zip(values) {
+            pace.work(1)?;
+            *node = value;
+        }
         for at in (1..leaves).rev() {
+            pace.work(1)?;
             nodes[at] = nodes[2 * at].max(nodes[2 * at + 1]);
         }
-        Greatest { nodes, leaves }
+        Ok(Greatest { nodes, leaves })
     }
 
     fn first_greatest(&self) -> usize {
@@ -155,7 +157,8 @@ mod tests {
     fn range_maxima_are_those_of_a_scan() {
         arbtest::arbtest(|u| {
             let values: Vec<u64> = u.arbitrary()?;
-            let greatest = Greatest::new(values.iter().copied());
+            let greatest = Greatest::unless(values.iter().copied(), &mut Pace::free());
+            let greatest = greatest.expect("nothing stops it");
             if values.is_empty() {
                 return Ok(());
             }
