@@ -1,32 +1,40 @@
 //! How long a run goes without looking at the host's flag and clock. // S2
 //!
-//! `cargo bench --bench polls`; with `-- 100000` for these numbers of buffers. A cancel flag is
-//! obeyed at the next look, so that the longest gap, on an idle machine, is the longest a host waits.
+//! `cargo bench --bench polls`; with `-- 100000` for these numbers of buffers, with `-- mix` for this
+//! workload. A cancel flag is obeyed at the next look, so that the longest gap, in processor time, is
+//! the longest a host waits on an idle machine. The last row of a program is what follows the last
+//! look: the plan is written down, whatever the flag says.
 
 #![allow(
     clippy::print_stdout,
     reason = "a table on stdout is what a benchmark is for"
 )]
 
+mod clock;
 #[allow(dead_code, reason = "only its functions are of use here")]
 mod programs;
 #[allow(dead_code, reason = "only its buffers are of use here")]
 mod workloads;
 
 use std::cell::{Cell, RefCell};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use clock::processor_time;
 
 use dramalloc::ir::{Module, Program};
 use dramalloc::{Control, Options, RawProblem, Strategy};
 use workloads::{Buffer, WORKLOADS};
 
-/// How many of the longest gaps are shown.
-const SHOWN: usize = 8;
+/// How many of the longest gaps of a phase are shown.
+const SHOWN: usize = 4;
 
 fn main() {
-    let numbers: Vec<usize> = std::env::args()
-        .filter_map(|word| word.parse().ok())
-        .collect();
+    let typed = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'));
+    let (numbers, names): (Vec<String>, Vec<String>) =
+        typed.partition(|word| word.parse::<usize>().is_ok());
+    let numbers: Vec<usize> = numbers.iter().flat_map(|word| word.parse()).collect();
     let sizes = if numbers.is_empty() {
         vec![1_000_000]
     } else {
@@ -34,6 +42,9 @@ fn main() {
     };
     for &n in &sizes {
         for workload in WORKLOADS {
+            if !names.is_empty() && names.iter().all(|name| name != workload.name) {
+                continue;
+            }
             let buffers = (workload.make)(n);
             let raw = raw(&buffers);
             for strategy in [Strategy::Fast, Strategy::Best] {
@@ -71,41 +82,67 @@ fn raw(buffers: &[Buffer]) -> RawProblem {
     }
 }
 
+/// A phase of a run: its name, its looks and its longest gaps, with when they ended.
+struct Phase {
+    name: &'static str,
+    looks: u64,
+    gaps: Vec<(Duration, Duration)>,
+}
+
+/// Phases in the order in which they were first entered.
+struct Phases(Vec<Phase>);
+
+impl Phases {
+    fn add(&mut self, name: &'static str, gap: Duration, end: Duration) {
+        let at = self.0.iter().position(|phase| phase.name == name);
+        let at = at.unwrap_or_else(|| {
+            let (looks, gaps) = (0, Vec::new());
+            self.0.push(Phase { name, looks, gaps });
+            self.0.len() - 1
+        });
+        let Phase { looks, gaps, .. } = &mut self.0[at];
+        *looks += 1;
+        gaps.push((gap, end));
+        gaps.sort_unstable_by(|a, b| b.cmp(a));
+        gaps.truncate(SHOWN);
+    }
+}
+
 /// Runs something that asks for the time at every look, and says when it did not for long.
 fn watch(what: &str, run: impl FnOnce(&mut Control<'_>) -> dramalloc::Result<()>) {
-    let start = Instant::now();
+    let start = processor_time();
     let last = Cell::new(Duration::ZERO);
-    let gaps: RefCell<Vec<(Duration, Duration)>> = RefCell::default();
-    let looks = Cell::new(0u64);
+    let phase = Cell::new("start");
+    let phases = RefCell::new(Phases(Vec::new()));
     let look = || {
-        let now = start.elapsed();
-        looks.set(looks.get() + 1);
+        let now = processor_time() - start;
         let gap = now - last.replace(now);
-        let mut gaps = gaps.borrow_mut();
-        gaps.push((gap, now));
-        if gaps.len() > 1000 {
-            gaps.sort_unstable_by(|a, b| b.cmp(a));
-            gaps.truncate(SHOWN);
-        }
+        phases.borrow_mut().add(phase.get(), gap, now);
         now
+    };
+    let mut enter = |progress: &dramalloc::Progress| {
+        phase.set(progress.phase);
     };
     let mut control = Control {
         elapsed: Some(&look),
         deadline: Some(Duration::MAX),
+        progress: Some(&mut enter),
         ..Control::default()
     };
     let done = run(&mut control);
+    phase.set("after");
     look();
-    let mut gaps = gaps.take();
-    gaps.sort_unstable_by(|a, b| b.cmp(a));
     let ms = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
     println!(
-        "{what}: {} ms, {} looks{}; the longest gaps in ms, and when they ended:",
+        "{what}: {} ms{}; by phase: looks, the longest gaps in ms, and when they ended:",
         ms(last.get()),
-        looks.get(),
         if done.is_ok() { "" } else { ", failed" }
     );
-    for &(gap, end) in gaps.iter().take(SHOWN) {
-        println!("  {:>8} {:>10}", ms(gap), ms(end));
+    for Phase { name, looks, gaps } in phases.into_inner().0 {
+        let gaps = gaps
+            .iter()
+            .map(|&(gap, end)| format!("{} ({})", ms(gap), ms(end)));
+        let gaps: Vec<String> = gaps.collect();
+        println!("  {name:<10} {looks:>8}  {}", gaps.join(", "));
     }
 }

@@ -37,6 +37,7 @@ pub mod liveness;
 mod options;
 pub mod order;
 mod ordered_map;
+mod pace;
 pub mod pipeline;
 mod place;
 mod plan;

@@ -10,6 +10,7 @@ use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Lives, Segment, Usage};
 use crate::labels::Labels;
 use crate::options::{Floor, Options};
+use crate::pace::Pace;
 use crate::place::{self, Hint, Item, Kept, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
 use crate::sorting::{CompactSort as _, sort_words};
@@ -106,6 +107,11 @@ impl RawProblem {
     /// Refuses rows that mean nothing: wrong lengths, inverted or overlapping segments, pins past
     /// 64 bits, alignments of 0.
     pub fn validate(&self) -> Result<()> {
+        self.validate_unless(&mut Pace::free())
+    }
+
+    /// The same, unless the host stops it. // S2
+    fn validate_unless(&self, pace: &mut Pace<'_, '_>) -> Result<()> {
         let rows = self.sizes.len();
         let fits = |len: usize| len == rows || len == 0;
         if self.starts.len() != rows + 1
@@ -129,6 +135,7 @@ impl RawProblem {
             ));
         }
         (0..rows).try_for_each(|row| {
+            pace.work(1)?;
             self.validate_row(row)
                 .map_err(|e| e.at_location(&self.label(row)))
         })
@@ -172,7 +179,8 @@ pub fn solve_raw(
     control: &mut Control<'_>,
 ) -> Result<RawPlan> {
     options.validate()?;
-    raw.validate()?;
+    control.look()?;
+    raw.validate_unless(&mut Pace::of(control))?;
     let ranked = Ranked::new(raw, options, control)?;
     ranked.check_pins()?;
     let solved = place::solve(
@@ -251,13 +259,20 @@ impl Ranked {
     }
 
     fn new(raw: &RawProblem, options: &Options, control: &Control<'_>) -> Result<Ranked> {
-        control.check()?;
-        let rank = Ranks::new(raw);
+        let mut pace = Pace::of(control);
+        let rank = Ranks::new(raw, &mut pace)?;
         let default_align = options.align.unwrap_or(1);
-        let (mut rows, pin_rows): (Vec<u32>, Vec<u32>) = (0..raw.len() as u32)
-            .filter(|&row| raw.sizes[row as usize] > 0 && raw.is_live(row as usize))
-            .partition(|&row| raw.pin(row as usize).is_none());
-        control.check()?;
+        let (mut rows, mut pin_rows) = (Vec::with_capacity(raw.len()), Vec::new());
+        for row in 0..raw.len() as u32 {
+            pace.work(1)?;
+            if raw.sizes[row as usize] == 0 || !raw.is_live(row as usize) {
+                continue;
+            }
+            match raw.pin(row as usize) {
+                None => rows.push(row),
+                Some(_) => pin_rows.push(row),
+            }
+        }
         let mut problem = Problem {
             ceiling: options.core_capacity().unwrap_or(u64::MAX),
             regions: raw.regions.clone(),
@@ -272,7 +287,6 @@ impl Ranked {
                 keep: options.keep,
             };
         }
-        control.check()?;
         let mut lives = Merged {
             raw,
             rank: &rank,
@@ -290,29 +304,34 @@ impl Ranked {
             lives.push(row.row, &mut problem.lives);
         };
         // Files often come in that order; if not, the first time decides nearly always.
-        if rows.is_sorted_by(|&a, &b| dense(a) <= dense(b)) {
-            for some in rows.chunks(POLL) {
-                control.check()?;
-                some.iter().for_each(|&row| add(&dense(row)));
+        let mut is_sorted = true;
+        for pair in rows.windows(2) {
+            pace.work(1)?;
+            is_sorted = is_sorted && dense(pair[0]) <= dense(pair[1]);
+        }
+        if is_sorted {
+            for &row in &rows {
+                pace.work(1)?;
+                add(&dense(row));
             }
         } else {
             let lower = |row: u32| rank.of(raw.segments_of(row as usize)[0].0);
-            let mut keys: Vec<u64> = rows
-                .iter()
-                .map(|&row| u64::from(lower(row)) << 32 | u64::from(row))
-                .collect();
-            control.check()?;
-            sort_words(&mut keys, 32, &mut || control.check().is_err());
+            let mut keys: Vec<u64> = Vec::with_capacity(rows.len());
+            for &row in &rows {
+                pace.work(1)?;
+                keys.push(u64::from(lower(row)) << 32 | u64::from(row));
+            }
+            sort_words(&mut keys, 32, &mut pace)?;
             rows.clear();
             let mut block: Vec<Dense> = Vec::new();
             let mut left = &keys[..];
             while !left.is_empty() {
-                control.check()?;
                 // Whole runs of one first time, so that a row is still at hand when it is added.
                 let mut end = left.len().min(BLOCK);
                 while end < left.len() && left[end] >> 32 == left[end - 1] >> 32 {
                     end += 1;
                 }
+                pace.work(2 * end)?;
                 block.clear();
                 block.extend(left[..end].iter().map(|&key| dense(key as u32)));
                 for same in block.chunk_by_mut(|a, b| a.lower == b.lower) {
@@ -326,6 +345,7 @@ impl Ranked {
             }
         }
         for &row in &pin_rows {
+            pace.work(1)?;
             let start = raw.pin(row as usize).expect("partitioned by it");
             problem.pins.push(Pin {
                 start,
@@ -387,9 +407,6 @@ impl Ranked {
         error
     }
 }
-
-/// Rows between two looks at the host's flag and clock.
-const POLL: usize = 1 << 15;
 
 /// Rows that are put in order together: few enough for a cache.
 const BLOCK: usize = 1 << 9;
@@ -472,25 +489,28 @@ enum Ranks {
 const DENSE_TIMES_PER_SEGMENT: u64 = 8;
 
 impl Ranks {
-    fn new(raw: &RawProblem) -> Ranks {
+    fn new(raw: &RawProblem, pace: &mut Pace<'_, '_>) -> Result<Ranks> {
         let first = raw.segments.iter().map(|s| s.0).min().unwrap_or(0);
         let last = raw.segments.iter().map(|s| s.1).max().unwrap_or(0);
+        pace.work(raw.segments.len() / 4)?;
         let span = last.abs_diff(first);
         if span / DENSE_TIMES_PER_SEGMENT >= raw.segments.len() as u64 {
-            return Ranks::Sparse(times(raw));
+            return Ok(Ranks::Sparse(times(raw)));
         }
         let mut table = vec![0; span as usize + 1];
         for &(lower, upper) in &raw.segments {
+            pace.work(1)?;
             table[lower.abs_diff(first) as usize] = 1;
             table[upper.abs_diff(first) as usize] = 1;
         }
         let mut rank = 0;
+        pace.work(table.len() / 4)?;
         for entry in &mut table {
             let present = *entry;
             *entry = rank;
             rank += present;
         }
-        Ranks::Dense(first, table)
+        Ok(Ranks::Dense(first, table))
     }
 
     #[inline]

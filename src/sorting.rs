@@ -17,7 +17,9 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use crate::control::Stop;
 use crate::ir::{BlockId, FlatIndex, MemLocId, Segment, Space};
+use crate::pace::Pace;
 use crate::shared::Member;
 
 /// Up to this many elements are sorted where they lie.
@@ -137,26 +139,28 @@ pub(crate) fn arrange<T>(elements: &mut [T], mut order: Vec<u32>) {
     }
 }
 
-/// Whether a sort is to be given up, as its caller says when asked.
-pub(crate) type Stop<'s> = dyn FnMut() -> bool + 's;
-
-/// Words between two questions whether to stop.
-const POLL: usize = 1 << 15;
-
 /// Bits by which words are told apart in one pass.
 const DIGIT: u32 = 11;
 
 /// Fewer words than this are sorted by comparison.
 const MANY: usize = 1 << DIGIT;
 
-/// Sorts words whose low `ordered` bits ascend already: a number and its position, mostly. Once
-/// `stop` says so, leaves them in any order.
+/// Words that are counted together.
+const SOME: usize = 1 << 12;
+
+/// Sorts words whose low `ordered` bits ascend already: a number and its position, mostly. Where
+/// the host stops it, leaves them in any order.
 ///
 /// Passes from the lowest digit to the highest, each of which keeps the order of the ones before,
 /// over the bits in which the words differ at all.
-pub(crate) fn sort_words(words: &mut Vec<u64>, ordered: u32, stop: &mut Stop<'_>) {
+pub(crate) fn sort_words(
+    words: &mut Vec<u64>,
+    ordered: u32,
+    pace: &mut Pace<'_, '_>,
+) -> Result<(), Stop> {
     if words.len() < MANY {
-        return words.sort_unstable();
+        words.sort_unstable();
+        return pace.work(words.len());
     }
     let key = |word: u64| word.checked_shr(ordered).unwrap_or(0);
     let (mut least, mut most) = (u64::MAX, 0);
@@ -168,18 +172,19 @@ pub(crate) fn sort_words(words: &mut Vec<u64>, ordered: u32, stop: &mut Stop<'_>
     for pass in 0..bits.div_ceil(DIGIT) {
         let digit = |word: u64| (((key(word) - least) >> (pass * DIGIT)) as usize) & (MANY - 1);
         let mut starts = [0_u32; MANY];
-        for &word in &*words {
-            starts[digit(word)] += 1;
+        for some in words.chunks(SOME) {
+            pace.work(some.len() / 4)?;
+            for &word in some {
+                starts[digit(word)] += 1;
+            }
         }
         let mut start = 0;
         for count in &mut starts {
             start += std::mem::replace(count, start);
         }
         sorted.resize(words.len(), 0);
-        for some in words.chunks(POLL) {
-            if stop() {
-                return;
-            }
+        for some in words.chunks(SOME) {
+            pace.work(some.len())?;
             for &word in some {
                 let at = &mut starts[digit(word)];
                 sorted[*at as usize] = word;
@@ -188,6 +193,7 @@ pub(crate) fn sort_words(words: &mut Vec<u64>, ordered: u32, stop: &mut Stop<'_>
         }
         std::mem::swap(words, &mut sorted);
     }
+    Ok(())
 }
 
 macro_rules! unsigned {
@@ -352,7 +358,7 @@ mod tests {
             let mut words: Vec<u64> = (0..100_000).map(word).collect();
             let mut want = words.clone();
             want.sort_unstable();
-            sort_words(&mut words, 0, &mut || false);
+            assert_eq!(sort_words(&mut words, 0, &mut Pace::free()), Ok(()));
             assert!(words == want, "{spread} {shift}");
             for ordered in [17, 32, 64] {
                 let position = |(i, &word): (u64, &u64)| match ordered {
@@ -363,7 +369,7 @@ mod tests {
                 let mut words: Vec<u64> = (0..).zip(&numbers).map(position).collect();
                 let mut want = words.clone();
                 want.sort_unstable();
-                sort_words(&mut words, ordered, &mut || false);
+                assert_eq!(sort_words(&mut words, ordered, &mut Pace::free()), Ok(()));
                 assert!(words == want, "{spread} {shift} {ordered}");
             }
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{BlockId, FlatIndex, Function, Module, Program, Segment};
 use crate::options::{Geometry, Options};
+use crate::pace::Pace;
 use crate::plan::{Plan, Site};
 use crate::planner::CallGraph;
 use crate::shared::{Fate, Groups, Member, Predicate, Timeline, home};
@@ -27,8 +28,10 @@ pub fn across_cores(
 ) -> Result<Vec<(String, Race)>> {
     let modules = program.modules();
     let groups = Groups::of(modules, options.usage_mask, shared)?;
-    let calls: Vec<CallGraph> = modules.iter().map(CallGraph::of).collect::<Result<_>>()?;
-    let timeline = Timeline::of(modules, &calls)?;
+    let pace = &mut Pace::free();
+    let calls = modules.iter().map(|module| CallGraph::of(module, pace));
+    let calls: Vec<CallGraph> = calls.collect::<Result<_>>()?;
+    let timeline = Timeline::of(modules, &calls, &groups, pace)?;
 
     let placed: Vec<PlacedGroup> = groups
         .placed()

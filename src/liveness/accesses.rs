@@ -2,7 +2,9 @@
 
 use super::Binding;
 use super::storage::Storage;
+use crate::control::Stop;
 use crate::ir::{FlatIndex, Function, MemLocId};
+use crate::pace::Pace;
 
 /// What one instruction does to one root, all its operands and views together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +52,18 @@ pub(super) struct Accesses {
 
 impl Accesses {
     /// Two passes over the operands and bindings: count, then fill. The bindings ascend by index.
-    pub fn new(function: &Function, bindings: &[Binding], storage: &Storage<'_>) -> Accesses {
+    pub fn unless(
+        function: &Function,
+        bindings: &[Binding],
+        storage: &Storage<'_>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Accesses, Stop> {
         let indices = || (0..function.instructions().len()).map(FlatIndex::new);
         let mut starts = vec![0_u32; function.memlocs().len()];
         for index in indices() {
-            for access in function.uses(index).iter().chain(function.defs(index)) {
+            let (uses, defs) = (function.uses(index), function.defs(index));
+            pace.work(1 + uses.len() + defs.len())?;
+            for access in uses.iter().chain(defs) {
                 starts[storage.root(access.loc).index()] += 1;
             }
         }
@@ -62,6 +71,7 @@ impl Accesses {
             starts[storage.root(binding.loc).index()] += 1;
         }
         let mut total = 0; // Fits: a function holds fewer than 2^32 operands.
+        pace.work(starts.len() / 4)?;
         for start in &mut starts {
             let count = *start;
             *start = total;
@@ -75,10 +85,12 @@ impl Accesses {
         };
         let mut bindings = bindings.iter().peekable();
         for index in indices() {
-            for access in function.uses(index) {
+            let (uses, defs) = (function.uses(index), function.defs(index));
+            pace.work(1 + uses.len() + defs.len())?;
+            for access in uses {
                 accesses.add(storage.root(access.loc), index, Touch::USE);
             }
-            for access in function.defs(index) {
+            for access in defs {
                 let full = if storage.covers_root(&access) {
                     Touch::FULL
                 } else {
@@ -95,7 +107,7 @@ impl Accesses {
                 accesses.add(storage.root(binding.loc), index, flags);
             }
         }
-        accesses
+        Ok(accesses)
     }
 
     fn add(&mut self, root: MemLocId, index: FlatIndex, flags: u8) {

@@ -7,7 +7,9 @@
 //! structured programs are, two such orders decide nearly everything (T. Kameda, *On the vector
 //! representation of the reachability in planar directed graphs*, 1975).
 
+use crate::control::Stop;
 use crate::ir::{BlockId, Function};
+use crate::pace::Pace;
 
 /// Two topological numbers of a block.
 pub(super) type Rank = [u32; 2];
@@ -24,7 +26,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub fn new(function: &Function) -> Graph {
+    pub fn unless(function: &Function, pace: &mut Pace<'_, '_>) -> Result<Graph, Stop> {
         let blocks = function.blocks().len();
         let successors = |block: u32| function.successors(BlockId(block));
 
@@ -35,6 +37,7 @@ impl Graph {
                 .flat_map(|b| successors(b).iter().map(move |s| (b, s.index())))
         };
         for (_, to) in edges() {
+            pace.work(1)?;
             pred_starts[to] += 1;
         }
         let mut total = 0;
@@ -44,6 +47,7 @@ impl Graph {
         }
         let mut preds = vec![0; total as usize];
         for (from, to) in edges() {
+            pace.work(1)?;
             pred_starts[to] -= 1; // Ends come down to starts as the rows fill.
             preds[pred_starts[to] as usize] = from;
         }
@@ -51,7 +55,7 @@ impl Graph {
         let mut graph = Graph {
             pred_starts,
             preds,
-            ranks: ranks(function),
+            ranks: ranks(function, pace)?,
             entries: vec![true; blocks],
             unreachable: Vec::new(),
             exits: Vec::new(),
@@ -61,6 +65,7 @@ impl Graph {
         let mut todo = vec![0];
         graph.entries[0] = false;
         while let Some(block) = todo.pop() {
+            pace.work(1 + successors(block).len())?;
             for next in successors(block) {
                 if std::mem::replace(&mut graph.entries[next.index()], false) {
                     todo.push(next.0);
@@ -81,6 +86,7 @@ impl Graph {
         }
         while let Some(block) = todo.pop() {
             let range = graph.pred_range(block);
+            pace.work(1 + range.len())?;
             for &previous in &graph.preds[range] {
                 if std::mem::replace(&mut graph.is_endless[previous as usize], false) {
                     todo.push(previous);
@@ -90,7 +96,7 @@ impl Graph {
         graph
             .endless
             .extend(ids.filter(|&b| graph.is_endless[b as usize]));
-        graph
+        Ok(graph)
     }
 
     fn pred_range(&self, block: u32) -> std::ops::Range<usize> {
@@ -134,20 +140,21 @@ impl Graph {
     }
 }
 
-fn ranks(function: &Function) -> Vec<Rank> {
-    let forwards = components(function, |succs, i| succs[i]);
-    let backwards = components(function, |succs, i| succs[succs.len() - 1 - i]);
-    forwards
-        .into_iter()
-        .zip(backwards)
-        .map(|(a, b)| [a, b])
-        .collect()
+fn ranks(function: &Function, pace: &mut Pace<'_, '_>) -> Result<Vec<Rank>, Stop> {
+    let forwards = components(function, |succs, i| succs[i], pace)?;
+    let backwards = components(function, |succs, i| succs[succs.len() - 1 - i], pace)?;
+    let both = forwards.into_iter().zip(backwards);
+    Ok(both.map(|(a, b)| [a, b]).collect())
 }
 
 /// The strongly connected component of each block, numbered in a topological order: an edge never
 /// goes from a higher number to a lower one (R. Tarjan, *Depth-first search and linear graph
 /// algorithms*, 1972; with a stack of its own, since graphs are deeper than threads are).
-fn components(function: &Function, pick: impl Fn(&[BlockId], usize) -> BlockId) -> Vec<u32> {
+fn components(
+    function: &Function,
+    pick: impl Fn(&[BlockId], usize) -> BlockId,
+    pace: &mut Pace<'_, '_>,
+) -> Result<Vec<u32>, Stop> {
     const UNSEEN: u32 = u32::MAX;
     let blocks = function.blocks().len();
     let mut low = vec![UNSEEN; blocks]; // The lowest visit number known to be in its component.
@@ -161,6 +168,7 @@ fn components(function: &Function, pick: impl Fn(&[BlockId], usize) -> BlockId) 
         }
         let mut entered = Some(start);
         loop {
+            pace.work(1)?;
             if let Some(block) = entered.take() {
                 low[block] = visits;
                 path.push((block, 0, visits));
@@ -198,7 +206,7 @@ fn components(function: &Function, pick: impl Fn(&[BlockId], usize) -> BlockId) 
         }
     }
     // Components are found from the exits up.
-    component.into_iter().map(|c| found - 1 - c).collect()
+    Ok(component.into_iter().map(|c| found - 1 - c).collect())
 }
 
 #[cfg(test)]
@@ -214,7 +222,7 @@ mod tests {
             let to: Vec<BlockId> = to.iter().map(|&b| BlockId(b)).collect();
             f.set_successors(BlockId::new(i), &to).unwrap();
         }
-        let graph = Graph::new(&f);
+        let graph = Graph::unless(&f, &mut Pace::free()).expect("nothing stops it");
         (f, graph)
     }
 

@@ -38,8 +38,10 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use crate::control::Stop;
 use crate::ir::{Access, BlockId, FlatIndex, Function, Lives, MemLocId, Segment};
-use crate::sorting::CompactSort as _;
+use crate::pace::Pace;
+use crate::sorting::sort_words;
 use accesses::Accesses;
 use graph::Graph;
 use storage::Storage;
@@ -164,24 +166,18 @@ pub fn liveness(function: &Function) -> Liveness {
 
 /// The lives of a function's locations; `bindings` ascend by index.
 pub fn liveness_with(function: &Function, bindings: &[Binding]) -> Liveness {
-    liveness_unless(function, bindings, &mut || false).expect("nothing stops it")
+    liveness_unless(function, bindings, &mut Pace::free()).expect("nothing stops it")
 }
 
-/// The same; `None` once `stop` says so, which it is asked often. // S2
+/// The same, unless the host stops it. // S2
 pub(crate) fn liveness_unless(
     function: &Function,
     bindings: &[Binding],
-    stop: &mut dyn FnMut() -> bool,
-) -> Option<Liveness> {
-    let storage = Storage::new(function);
-    if stop() {
-        return None;
-    }
-    let accesses = Accesses::new(function, bindings, &storage);
-    if stop() {
-        return None;
-    }
-    let graph = Graph::new(function);
+    pace: &mut Pace<'_, '_>,
+) -> Result<Liveness, Stop> {
+    let storage = Storage::unless(function, pace)?;
+    let accesses = Accesses::unless(function, bindings, &storage, pace)?;
+    let graph = Graph::unless(function, pace)?;
 
     let mut result = Liveness {
         lives: Lives::with_capacity(function.memlocs().len(), function.memlocs().len()),
@@ -196,12 +192,10 @@ pub(crate) fn liveness_unless(
     let mut walker = Walker::new(function, &graph);
     let mut unwritten = Vec::new();
     for id in function.memloc_ids() {
-        if id.0 % LOCATIONS_PER_QUESTION == 0 && stop() {
-            return None;
-        }
-        let life = walker.walk(accesses.of(id), storage.escapes(id), storage.is_guarded(id));
+        let (escapes, guarded) = (storage.escapes(id), storage.is_guarded(id));
+        let life = walker.walk(accesses.of(id), escapes, guarded, pace)?;
         if let Some(index) = life.unwritten_use {
-            unwritten.push((FlatIndex(index), id));
+            unwritten.push(u64::from(index) << 32 | u64::from(id.0));
         }
         for piece in life.ascending() {
             if piece.open_start {
@@ -217,23 +211,30 @@ pub(crate) fn liveness_unless(
         }));
     }
 
-    unwritten.sort_compact();
-    let unwritten = unwritten.into_iter();
-    result
-        .warnings
-        .extend(unwritten.map(|(index, loc)| LivenessWarning::UninitializedUse { loc, index }));
-    pairs::judge(function, &accesses, &mut result);
-    Some(result)
+    sort_words(&mut unwritten, 0, pace)?;
+    let unwritten = unwritten.into_iter().map(|word| {
+        let (index, loc) = (FlatIndex((word >> 32) as u32), MemLocId(word as u32));
+        LivenessWarning::UninitializedUse { loc, index }
+    });
+    result.warnings.extend(unwritten);
+    pairs::judge(function, &accesses, &mut result, pace)?;
+    Ok(result)
 }
-
-/// Locations walked between two questions whether to stop.
-const LOCATIONS_PER_QUESTION: u32 = 1 << 10;
 
 /// The roots that some instruction accesses, by *dense id*: ranked by the flat index of their first
 /// access, then by the operand's position in its list, defs before uses. // T
 ///
 /// What a call reaches through a binding alone comes after its operands, in the order of bindings.
 pub fn dense_order(function: &Function, bindings: &[Binding]) -> Vec<MemLocId> {
+    dense_order_unless(function, bindings, &mut Pace::free()).expect("nothing stops it")
+}
+
+/// The same, unless the host stops it. // S2
+pub(crate) fn dense_order_unless(
+    function: &Function,
+    bindings: &[Binding],
+    pace: &mut Pace<'_, '_>,
+) -> Result<Vec<MemLocId>, Stop> {
     let mut seen = vec![false; function.memlocs().len()];
     let mut order = Vec::new();
     let mut visit = |loc: MemLocId| {
@@ -245,6 +246,7 @@ pub fn dense_order(function: &Function, bindings: &[Binding]) -> Vec<MemLocId> {
     let mut bindings = bindings.iter().peekable();
     for index in (0..function.instructions().len()).map(FlatIndex::new) {
         let (defs, uses) = (function.defs(index), function.uses(index));
+        pace.work(1 + defs.len() + uses.len())?;
         for position in 0..defs.len().max(uses.len()) {
             for list in [defs, uses] {
                 if let Some(access) = list.get(position) {
@@ -256,5 +258,5 @@ pub fn dense_order(function: &Function, bindings: &[Binding]) -> Vec<MemLocId> {
             visit(binding.loc);
         }
     }
-    order
+    Ok(order)
 }

@@ -2,12 +2,21 @@
 
 use super::accesses::Accesses;
 use super::{LivePair, Liveness, LivenessWarning};
+use crate::control::Stop;
 use crate::ir::{FlatIndex, Function, Kind, MemLocId};
+use crate::pace::Pace;
 
 /// Sorts every listed pair into `pairs` or, with a reason, into `warnings`.
-pub(super) fn judge(function: &Function, accesses: &Accesses, liveness: &mut Liveness) {
+pub(super) fn judge(
+    function: &Function,
+    accesses: &Accesses,
+    liveness: &mut Liveness,
+    pace: &mut Pace<'_, '_>,
+) -> Result<(), Stop> {
     for index in (0..function.instructions().len()).map(FlatIndex::new) {
-        for &(used, def) in function.in_place(index) {
+        let listed = function.in_place(index);
+        pace.work(1 + listed.len())?;
+        for &(used, def) in listed {
             match objection(function, accesses, liveness, index, used, def) {
                 None => liveness.pairs.push(LivePair { index, used, def }),
                 Some(reason) => {
@@ -22,6 +31,7 @@ pub(super) fn judge(function: &Function, accesses: &Accesses, liveness: &mut Liv
             }
         }
     }
+    Ok(())
 }
 
 /// The first thing that stands against a pair; sizes and shared groups are for the planner.

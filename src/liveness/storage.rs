@@ -3,7 +3,9 @@
 //! The walks over all accesses ask for roots and sizes in any order; a table of few bytes a row
 //! stays in the cache where the locations themselves would not.
 
+use crate::control::Stop;
 use crate::ir::{Access, Function, MemLocId, Space, Usage, UsageMask};
+use crate::pace::Pace;
 
 #[derive(Clone, Copy, Default)]
 struct Row {
@@ -26,9 +28,10 @@ pub(super) struct Storage<'a> {
 }
 
 impl<'a> Storage<'a> {
-    pub fn new(function: &'a Function) -> Storage<'a> {
+    pub fn unless(function: &'a Function, pace: &mut Pace<'_, '_>) -> Result<Storage<'a>, Stop> {
         let mut rows = vec![Row::default(); function.memlocs().len()];
         for (id, loc) in function.memloc_ids().zip(function.memlocs()) {
+            pace.work(1)?;
             let (root, _) = function.root(id);
             rows[id.index()].root = root.0;
             rows[id.index()].bytes = loc.bytes;
@@ -45,7 +48,7 @@ impl<'a> Storage<'a> {
                 *flags |= OURS;
             }
         }
-        Storage { function, rows }
+        Ok(Storage { function, rows })
     }
 
     /// The root of a location; a root is its own.

@@ -11,7 +11,9 @@
 
 use super::accesses::Touch;
 use super::graph::{Graph, Rank};
+use crate::control::Stop;
 use crate::ir::{BlockId, Function};
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// A run of instructions at which a root is live.
@@ -111,8 +113,16 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Walks a root with these touches. `guarded` asks for the first use of unwritten bytes.
-    pub fn walk(&mut self, touches: &[Touch], escapes: bool, guarded: bool) -> Life<'_> {
+    /// Walks a root with these touches. `guarded` asks for the first use of unwritten bytes. A walk
+    /// that the host stops leaves the walker of no use.
+    pub fn walk(
+        &mut self,
+        touches: &[Touch],
+        escapes: bool,
+        guarded: bool,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Life<'_>, Stop> {
+        pace.work(1 + touches.len())?;
         self.pieces.clear();
         let mut unwritten_use = None;
         if !touches.is_empty() {
@@ -123,7 +133,7 @@ impl<'a> Walker<'a> {
             let bare = if one_walk { IN } else { BARE };
             if !one_walk {
                 self.seed(UNWRITTEN_FIRST, escapes, BARE, DEF);
-                self.backward(BARE, DEF, [0, 0]);
+                self.backward(BARE, DEF, [0, 0], pace)?;
             }
             // With one walk, this is known only after it; but then it decides nothing before.
             let mut from_entry = !one_walk && !self.entries.is_empty();
@@ -141,7 +151,7 @@ impl<'a> Walker<'a> {
             if endless && !apart {
                 self.seed_endless(floor);
             }
-            self.backward(IN, FULL, floor);
+            self.backward(IN, FULL, floor, pace)?;
             if one_walk {
                 from_entry = !self.entries.is_empty();
             } else {
@@ -152,24 +162,24 @@ impl<'a> Walker<'a> {
             }
             let all_reached = one_walk || from_entry;
             if !all_reached {
-                self.forward();
+                self.forward(pace)?;
             }
-            self.cut(touches, all_reached, endless && !apart);
+            self.cut(touches, all_reached, endless && !apart, pace)?;
             if apart {
                 let seen_from_entry = std::mem::take(&mut self.pieces);
                 self.summarise(touches);
                 let floor = self.lowest_def();
                 self.seed_endless(floor);
-                self.backward(IN, FULL, floor);
-                self.forward();
-                self.cut(touches, false, true);
+                self.backward(IN, FULL, floor, pace)?;
+                self.forward(pace)?;
+                self.cut(touches, false, true, pace)?;
                 self.unite(seen_from_entry);
             }
         }
-        Life {
+        Ok(Life {
             descending: &self.pieces,
             unwritten_use,
-        }
+        })
     }
 
     fn marks(&self, block: u32) -> Marks {
@@ -284,9 +294,16 @@ impl<'a> Walker<'a> {
     }
 
     /// Carries `top` to every block from which control comes without a `stop`.
-    fn backward(&mut self, top: Marks, stop: Marks, floor: Rank) {
+    fn backward(
+        &mut self,
+        top: Marks,
+        stop: Marks,
+        floor: Rank,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<(), Stop> {
         let graph = self.graph;
         while let Some(block) = self.stack.pop() {
+            pace.work(1)?;
             for &previous in graph.preds(block) {
                 if below(graph.rank(previous), floor) {
                     continue;
@@ -299,13 +316,14 @@ impl<'a> Walker<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Marks the wanted blocks that some def can run before.
     ///
     /// Staying within wanted blocks misses none: on a path from a def to a wanted top, everything
     /// after the last def is wanted.
-    fn forward(&mut self) {
+    fn forward(&mut self, pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
         for i in 0..self.groups.len() {
             let block = self.groups[i].block;
             if self.marks(block) & DEF != 0 {
@@ -313,12 +331,14 @@ impl<'a> Walker<'a> {
             }
         }
         while let Some(block) = self.stack.pop() {
+            pace.work(1)?;
             for next in self.function.successors(BlockId(block)) {
                 if self.marks(next.0) & IN != 0 && self.mark(next.0, REACHED) {
                     self.stack.push(next.0);
                 }
             }
         }
+        Ok(())
     }
 
     /// The first use in layout order that an entry reaches without any def. // L5
@@ -350,13 +370,21 @@ impl<'a> Walker<'a> {
     }
 
     /// Cuts the visited blocks into pieces, from the last instruction up.
-    fn cut(&mut self, touches: &[Touch], all_reached: bool, endless: bool) {
+    fn cut(
+        &mut self,
+        touches: &[Touch],
+        all_reached: bool,
+        endless: bool,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<(), Stop> {
         let mut visited = std::mem::take(&mut self.visited);
+        pace.work(visited.len())?;
         visited.sort_unstable();
         // What flows in at the top of the block above which we are: its first index, and the
         // piece to be continued.
         let mut below: Option<(u32, Open)> = None;
         for &block in visited.iter().rev() {
+            pace.work(1)?;
             let marks = self.marks(block);
             let group = self.groups.pop_if(|group| group.block == block);
             let reached = all_reached || marks & REACHED != 0;
@@ -412,6 +440,7 @@ impl<'a> Walker<'a> {
         }
         self.close(&mut below);
         self.visited = visited;
+        Ok(())
     }
 
     /// Adds pieces of another walk over the same root; what overlaps, or flows on, is one piece.

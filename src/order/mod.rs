@@ -8,12 +8,13 @@
 mod ranking;
 mod rounds;
 
-pub(crate) use ranking::{Key, Stop, sort_descending};
+pub(crate) use ranking::{Key, sort_descending};
 pub(crate) use rounds::reference_unless;
 
+use crate::pace::Pace;
 use crate::place::Problem;
 
 /// The reference order: Briggs worklist in rounds, hardest first. // O1
 pub fn reference(problem: &Problem) -> Vec<u32> {
-    reference_unless(problem, &mut || false).expect("nothing stops it")
+    reference_unless(problem, &mut Pace::free()).expect("nothing stops it")
 }

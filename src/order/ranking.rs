@@ -4,28 +4,31 @@
 //! as many as there are to tell, and its position go into one word, and words are sorted; only
 //! runs of items that are still alike are sorted by the numbers themselves.
 
-pub(crate) use crate::sorting::Stop;
+use crate::control::Stop;
+use crate::pace::Pace;
 use crate::sorting::{CompactSort as _, sort_words};
 
 /// The numbers of an item, the greater ones first.
 pub(crate) type Key = [u64; 4];
 
-/// Items between two questions whether to stop.
-const POLL: usize = 1 << 15;
+/// Items that are looked at between two looks at the host.
+const SOME: usize = 1 << 12;
 
-/// Sorts items, which ascend, by descending keys; equal ones stay ascending. Once `stop` says so,
-/// leaves them in any order. // S4
-pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop: &mut Stop<'_>) {
+/// Sorts items, which ascend, by descending keys; equal ones stay ascending. Where the host stops
+/// it, leaves them in any order. // S4
+pub(crate) fn sort_descending(
+    items: &mut [u32],
+    key: &dyn Fn(u32) -> Key,
+    pace: &mut Pace<'_, '_>,
+) -> Result<(), Stop> {
     let Some(position_bits) = items.len().checked_next_power_of_two().map(usize::ilog2) else {
-        return;
+        return Ok(());
     };
     // Low bits in which no two numbers differ say nothing: there all are like the first.
     let first = items.first().map_or([0; 4], |&item| key(item));
     let (mut least, mut most, mut differ) = (first, first, [0; 4]);
-    for some in items.chunks(POLL) {
-        if stop() {
-            return;
-        }
+    for some in items.chunks(SOME) {
+        pace.work(some.len())?;
         for &item in some {
             for (i, &number) in key(item).iter().enumerate() {
                 (least[i], most[i]) = (least[i].min(number), most[i].max(number));
@@ -56,39 +59,34 @@ pub(crate) fn sort_descending(items: &mut [u32], key: &dyn Fn(u32) -> Key, stop:
     };
     let exact = width.iter().sum::<u32>() <= key_bits;
     let mut words: Vec<u64> = Vec::with_capacity(items.len());
-    for some in items.chunks(POLL) {
-        if stop() {
-            return;
-        }
+    for some in items.chunks(SOME) {
+        pace.work(some.len())?;
         words.extend((words.len() as u64..).zip(some).map(|(position, &item)| {
             let turned = !prefix(item) & (u64::MAX >> position_bits);
             turned.checked_shl(position_bits).unwrap_or(0) | position
         }));
     }
-    sort_words(&mut words, position_bits, stop);
-    if stop() {
-        return;
-    }
+    sort_words(&mut words, position_bits, pace)?;
     let position = |word: u64| (word & ((1 << position_bits) - 1)) as usize;
-    let sorted: Vec<u32> = words.iter().map(|&word| items[position(word)]).collect();
-    items.copy_from_slice(&sorted);
-    if stop() {
-        return;
+    let mut sorted: Vec<u32> = Vec::with_capacity(items.len());
+    for some in words.chunks(SOME) {
+        pace.work(some.len())?;
+        sorted.extend(some.iter().map(|&word| items[position(word)]));
     }
+    items.copy_from_slice(&sorted);
     if exact {
-        return;
+        return Ok(());
     }
     let mut rest = items;
     for alike in words.chunk_by(|a, b| a >> position_bits == b >> position_bits) {
         let (run, others) = rest.split_at_mut(alike.len());
         if run.len() > 1 {
-            if stop() {
-                return;
-            }
+            pace.work(run.len())?;
             run.sort_compact_by(|&a, &b| key(b).cmp(&key(a)).then(a.cmp(&b)));
         }
         rest = others;
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -115,7 +113,8 @@ mod tests {
             let mut items: Vec<u32> = (0..keys.len() as u32).filter(|i| i % 5 != 3).collect();
             let mut want = items.clone();
             want.sort_by_key(|&i| (Reverse(keys[i as usize]), i));
-            sort_descending(&mut items, &|i| keys[i as usize], &mut || false);
+            let sorted = sort_descending(&mut items, &|i| keys[i as usize], &mut Pace::free());
+            assert_eq!(sorted, Ok(()));
             assert_eq!(items, want, "{keys:?}");
             Ok(())
         });

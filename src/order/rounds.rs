@@ -18,23 +18,22 @@
 
 use std::ops::{Add, Mul, Sub};
 
+use crate::control::Stop;
+use crate::pace::Pace;
 use crate::place::{Problem, Run, Timeline};
 
 /// A round sets one in so many aside, rounded up.
 const SHARE: usize = 8;
 
-/// Items between two questions whether to stop.
-const POLL: usize = 1 << 15;
-
-/// The reference order; `None` once `stop` says so.
+/// The reference order, unless the host stops it.
 pub(crate) fn reference_unless(
     problem: &Problem,
-    stop: &mut dyn FnMut() -> bool,
-) -> Option<Vec<u32>> {
+    pace: &mut Pace<'_, '_>,
+) -> Result<Vec<u32>, Stop> {
     if fits_in_64_bits(problem) {
-        rounds::<i64>(problem, stop)
+        rounds::<i64>(problem, pace)
     } else {
-        rounds::<i128>(problem, stop)
+        rounds::<i128>(problem, pace)
     }
 }
 
@@ -86,26 +85,21 @@ struct Rest<W> {
     counted: usize,
 }
 
-fn rounds<W: Sum>(problem: &Problem, stop: &mut dyn FnMut() -> bool) -> Option<Vec<u32>> {
+fn rounds<W: Sum>(problem: &Problem, pace: &mut Pace<'_, '_>) -> Result<Vec<u32>, Stop> {
     let count = problem.items.len();
-    let mut rest = Rest::<W>::all(problem);
+    let mut rest = Rest::<W>::all(problem, pace)?;
     let granule = sum::<W>(problem.granule);
     let mut aside = Vec::with_capacity(count);
     let mut keys: Vec<(W, u32)> = Vec::with_capacity(count);
     let (mut begun, mut ended) = (Vec::new(), Vec::new());
     let mut gone = vec![false; count];
     while !rest.ids.is_empty() {
-        if stop() {
-            return None;
-        }
-        rest.recount_points();
-        rest.prefix_sums(&mut begun, &mut ended);
+        rest.recount_points(pace)?;
+        rest.prefix_sums(&mut begun, &mut ended, pace)?;
         keys.clear();
         let mut start = 0;
         for (k, &id) in rest.ids.iter().enumerate() {
-            if k % POLL == POLL - 1 && stop() {
-                return None;
-            }
+            pace.work(1)?;
             let size = rest.sizes[k];
             let end = rest.ends[k] as usize;
             let mut constraint = size;
@@ -121,54 +115,64 @@ fn rounds<W: Sum>(problem: &Problem, stop: &mut dyn FnMut() -> bool) -> Option<V
             start = end;
         }
         let leave = keys.len().div_ceil(SHARE);
+        pace.work(keys.len())?;
         if leave < keys.len() {
             keys.select_nth_unstable(leave);
         }
+        pace.work(4 * leave)?;
         let lowest = &mut keys[..leave];
         lowest.sort_unstable();
         for &mut (_, id) in lowest {
             gone[id as usize] = true;
             aside.push(id);
         }
-        rest.drop_gone(&gone);
+        rest.drop_gone(&gone, pace)?;
     }
     aside.reverse(); // `select` pops the stack. // O1
-    Some(aside)
+    Ok(aside)
 }
 
 impl<W: Sum> Rest<W> {
-    fn all(problem: &Problem) -> Rest<W> {
+    fn all(problem: &Problem, pace: &mut Pace<'_, '_>) -> Result<Rest<W>, Stop> {
         let count = problem.items.len();
+        pace.work(1)?;
         let lives = &problem.lives;
         let mut end = 0;
         let ends = (0..count).map(|i| {
             end += lives.of(i).len() as u32;
             end
         });
-        Rest {
+        Ok(Rest {
             ids: (0..count as u32).collect(),
             sizes: problem.items.iter().map(|item| sum(item.size)).collect(),
             ends: ends.collect(),
             runs: lives.all().iter().map(|&s| s.into()).collect(),
             points: 0,
             counted: usize::MAX,
-        }
+        })
     }
 
     /// Cuts time down to the points of what is left, if that has halved since.
-    fn recount_points(&mut self) {
+    fn recount_points(&mut self, pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
         if self.ids.len() <= self.counted / 2 {
-            let timeline = Timeline::new(self.runs.iter().copied());
+            let timeline = Timeline::unless(self.runs.iter().copied(), pace)?;
             for run in &mut self.runs {
+                pace.work(1)?;
                 *run = timeline.run(*run);
             }
             self.points = timeline.points() as usize;
             self.counted = self.ids.len();
         }
+        Ok(())
     }
 
     /// `begun[p]`: what begins at `p` or before; `ended[p]`: what ends before `p`.
-    fn prefix_sums(&self, begun: &mut Vec<Passed<W>>, ended: &mut Vec<Passed<W>>) {
+    fn prefix_sums(
+        &self,
+        begun: &mut Vec<Passed<W>>,
+        ended: &mut Vec<Passed<W>>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<(), Stop> {
         for table in [&mut *begun, &mut *ended] {
             table.clear();
             table.resize(self.points + 1, Passed::default());
@@ -179,6 +183,7 @@ impl<W: Sum> Rest<W> {
         };
         let mut start = 0;
         for (&end, &size) in self.ends.iter().zip(&self.sizes) {
+            pace.work(1)?;
             for run in &self.runs[start..end as usize] {
                 add(&mut begun[run.first as usize], size);
                 add(&mut ended[run.last as usize + 1], size);
@@ -186,6 +191,7 @@ impl<W: Sum> Rest<W> {
             start = end as usize;
         }
         for table in [begun, ended] {
+            pace.work(table.len() / 4)?;
             let mut total = Passed::<W>::default();
             for passed in table {
                 total.bytes = total.bytes + passed.bytes;
@@ -193,11 +199,13 @@ impl<W: Sum> Rest<W> {
                 *passed = total;
             }
         }
+        Ok(())
     }
 
-    fn drop_gone(&mut self, gone: &[bool]) {
+    fn drop_gone(&mut self, gone: &[bool], pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
         let (mut kept, mut kept_runs, mut start) = (0, 0, 0);
         for k in 0..self.ids.len() {
+            pace.work(1)?;
             let end = self.ends[k] as usize;
             if !gone[self.ids[k] as usize] {
                 self.runs.copy_within(start..end, kept_runs);
@@ -213,12 +221,14 @@ impl<W: Sum> Rest<W> {
         self.sizes.truncate(kept);
         self.ends.truncate(kept);
         self.runs.truncate(kept_runs);
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Control;
     use crate::place::testing;
 
     /// O1 as it is written: constraints by enumeration, recomputed in every round.
@@ -256,7 +266,7 @@ mod tests {
             let problem = testing::problem(u)?;
             let want = naive(&problem);
             assert_eq!(crate::order::reference(&problem), want);
-            assert_eq!(rounds::<i128>(&problem, &mut || false), Some(want));
+            assert_eq!(rounds::<i128>(&problem, &mut Pace::free()), Ok(want));
             Ok(())
         });
     }
@@ -274,9 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_order_is_none() {
-        let mut problem = Problem::default();
-        testing::add_item(&mut problem, 4096, &[(0, 1)]);
-        assert_eq!(reference_unless(&problem, &mut || true), None);
+    fn a_stopped_order_says_so() {
+        let problem = testing::alternating(crate::pace::UNITS);
+        let flag = std::sync::atomic::AtomicBool::new(true);
+        let control = Control {
+            cancel: Some(&flag),
+            ..Control::default()
+        };
+        let stopped = reference_unless(&problem, &mut Pace::of(&control));
+        assert_eq!(stopped, Err(Stop::Cancelled));
     }
 }

@@ -10,27 +10,28 @@ use std::cmp::Reverse;
 
 use super::load::Loads;
 use super::{Pin, Problem};
+use crate::control::Stop;
 use crate::ir::FlatIndex;
-use crate::order::Stop;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// The least peak that any placement can have, in bytes; `u64::MAX` if it does not fit in 64 bits.
 ///
 /// Regions and alignment are not taken into account. Bytes that several pins hold count once.
 pub fn lower_bound(problem: &Problem) -> u64 {
-    lower_bound_unless(problem, &mut || false).expect("nothing stops it")
+    lower_bound_unless(problem, &mut Pace::free()).expect("nothing stops it")
 }
 
-/// The same; `None` once `stop` says so.
-pub(crate) fn lower_bound_unless(problem: &Problem, stop: &mut Stop<'_>) -> Option<u64> {
-    let loads = Loads::unless(problem, stop)?;
+/// The same, unless the host stops it.
+pub(crate) fn lower_bound_unless(problem: &Problem, pace: &mut Pace<'_, '_>) -> Result<u64, Stop> {
+    let loads = Loads::unless(problem, pace)?;
     let floor = u128::from(problem.floor);
     let bound = if pins_matter(problem) {
-        beside_pins(problem, &loads).0
+        beside_pins(problem, &loads, pace)?.0
     } else {
         floor + loads.bytes.iter().max().copied().unwrap_or(0)
     };
-    Some(u64::try_from(bound).unwrap_or(u64::MAX))
+    Ok(u64::try_from(bound).unwrap_or(u64::MAX))
 }
 
 /// The same from the loads at the points, where they say it: no bytes are saved by pairs, no pins
@@ -47,7 +48,7 @@ pub(crate) fn lower_bound_of_points(problem: &Problem, loads: &[u64]) -> Option<
 pub(crate) fn worst_index(problem: &Problem) -> FlatIndex {
     let loads = Loads::of(problem);
     let piece = if pins_matter(problem) {
-        beside_pins(problem, &loads).1
+        beside_pins_to_the_end(problem, &loads).1
     } else {
         loads.peak()
     };
@@ -59,7 +60,7 @@ pub(crate) fn worst_index(problem: &Problem) -> FlatIndex {
 pub(crate) fn bound_of_loads(problem: &Problem, loads: &[u64]) -> (u64, FlatIndex) {
     let floor = u128::from(problem.floor);
     let (bound, index) = if pins_matter(problem) {
-        beside_pins(problem, &Loads::known(loads))
+        beside_pins_to_the_end(problem, &Loads::known(loads))
     } else {
         let first = (0..loads.len()).max_by_key(|&t| (loads[t], Reverse(t)));
         (floor + first.map_or(0, |t| u128::from(loads[t])), first)
@@ -74,7 +75,11 @@ fn pins_matter(problem: &Problem) -> bool {
 }
 
 /// The bound, and the first piece that has it; `None` if no load rises above the floor.
-fn beside_pins(problem: &Problem, loads: &Loads) -> (u128, Option<usize>) {
+fn beside_pins(
+    problem: &Problem,
+    loads: &Loads,
+    pace: &mut Pace<'_, '_>,
+) -> Result<(u128, Option<usize>), Stop> {
     // A pin of no bytes meets nothing, wherever it lies. // L10
     let holds = |i: &usize| problem.pins[*i].start < problem.pins[*i].end;
     let above = |address: u64| address.max(problem.floor);
@@ -88,6 +93,7 @@ fn beside_pins(problem: &Problem, loads: &Loads) -> (u128, Option<usize>) {
     // (piece, pin, whether it begins)
     let mut changes: Vec<(usize, usize, bool)> = Vec::new();
     for i in (0..problem.pins.len()).filter(holds) {
+        pace.work(1)?;
         for &segment in problem.pin_lives.of(i) {
             let (first, past) = loads.pieces(segment);
             changes.extend([(first, i, true), (past, i, false)]);
@@ -98,6 +104,7 @@ fn beside_pins(problem: &Problem, loads: &Loads) -> (u128, Option<usize>) {
     let floor = u128::from(problem.floor);
     let (mut bound, mut worst) = (floor, None);
     for (piece, &load) in loads.bytes.iter().enumerate() {
+        pace.work(1)?;
         while let Some((_, i, begins)) = changes.next_if(|change| change.0 <= piece) {
             let pin = &problem.pins[i];
             covered.set((above(pin.start), above(pin.end)), begins);
@@ -110,7 +117,12 @@ fn beside_pins(problem: &Problem, loads: &Loads) -> (u128, Option<usize>) {
             }
         }
     }
-    (bound, worst)
+    Ok((bound, worst))
+}
+
+/// The same, whatever the host wants.
+fn beside_pins_to_the_end(problem: &Problem, loads: &Loads) -> (u128, Option<usize>) {
+    beside_pins(problem, loads, &mut Pace::free()).expect("nothing stops it")
 }
 
 /// Which bytes the pins cover that are live at the instruction of a sweep: a segment tree over the
@@ -256,7 +268,7 @@ mod tests {
             }
             assert_eq!(lower_bound(&problem), naive(&problem), "{problem:?}");
             let prepared = Prepared::new(&problem);
-            let loads = prepared.loads(&mut || false).expect("nothing stops it");
+            let loads = prepared.loads(&mut Pace::free()).expect("nothing stops it");
             if let Some(bound) = lower_bound_of_points(&problem, &loads) {
                 assert_eq!(bound, lower_bound(&problem), "{problem:?}");
             }

@@ -79,7 +79,7 @@ pub(crate) fn first_fit<'a>(
 ) -> Result<Pass<'a>, Stop> {
     let problem = prepared.problem;
     let floor = problem.floor;
-    let mut packing = Packing::new(prepared);
+    let mut packing = Packing::unless(prepared, &mut meter.pace())?;
     let everywhere = prepared.windows(floor, ceiling);
     let (mut above, mut inside) = (None, None);
     let (mut collective_real, mut outside_region) = (None, Vec::new());

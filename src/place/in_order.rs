@@ -2,7 +2,7 @@
 
 use super::bound::lower_bound;
 use super::first_fit::{Others, first_fit};
-use super::meter::{Meter, Stop};
+use super::meter::Meter;
 use super::prepared::{Prepared, Straddling};
 use super::{Placement, Problem, Unsolved};
 use crate::control::Control;
@@ -28,9 +28,7 @@ pub fn place_in_order(
     }
     assert_eq!(order.len(), named.len(), "the order names every item");
     let mut meter = Meter::new(control, None);
-    let Some(mut prepared) = Prepared::unless(problem, &mut || meter.poll().is_err()) else {
-        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
-    };
+    let mut prepared = Prepared::unless(problem, &mut meter.pace())?;
     if problem.runtime_page > 0 {
         prepared.straddling = Straddling::LastResort;
     }

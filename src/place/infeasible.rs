@@ -29,6 +29,7 @@ use super::{Hint, InPlacePair, Problem, load};
 use crate::control::Control;
 use crate::ir::FlatIndex;
 use crate::order::reference_unless;
+use crate::pace::Pace;
 
 /// Steps that shrinking may take in all: some seconds at most.
 const SHRINK_STEPS: u64 = 1 << 26;
@@ -133,7 +134,7 @@ fn shrink(problem: &Problem, items: &mut Vec<u32>, control: &mut Control<'_>) ->
         without.remove(i);
         let set = restricted(problem, &without);
         let cost = set.items.len() as u64 * STEPS_PER_PLACEMENT * ORDERS;
-        if left < cost || control.cancelled() || control.out_of_time() {
+        if left < cost || control.look().is_err() {
             return false;
         }
         left -= cost;
@@ -157,8 +158,7 @@ fn fits(problem: &Problem, left: &mut u64, control: &mut Control<'_>) -> Option<
     if fits_by_an_order(problem, control)? {
         return Some(true);
     }
-    let stop = &mut || control.cancelled() || control.out_of_time();
-    let prepared = Prepared::unless(problem, stop)?;
+    let prepared = Prepared::unless(problem, &mut Pace::of(control)).ok()?;
     let allowed = ANSWER_STEPS.min(*left);
     let mut steps = Steps::new(allowed, control);
     let answer = decide(&prepared, &mut steps);
@@ -174,13 +174,13 @@ fn fits(problem: &Problem, left: &mut u64, control: &mut Control<'_>) -> Option<
 /// it was stopped. For one item that is the whole truth.
 fn fits_by_an_order(problem: &Problem, control: &mut Control<'_>) -> Option<bool> {
     let mut meter = Meter::new(control, None);
-    let prepared = Prepared::unless(problem, &mut || meter.poll().is_err())?;
+    let prepared = Prepared::unless(problem, &mut meter.pace()).ok()?;
     let ceiling = problem.ceiling;
     let placed = |order: &[u32], meter: &mut Meter<'_, '_>| {
         let pass = first_fit(&prepared, order, Others::Anywhere, ceiling, 0, meter);
         Some(pass.ok()?.failed.is_empty())
     };
-    let reference = reference_unless(problem, &mut || meter.poll().is_err())?;
+    let reference = reference_unless(problem, &mut meter.pace()).ok()?;
     if placed(&reference, &mut meter)? {
         return Some(true);
     }

@@ -15,8 +15,9 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use super::{InPlacePair, Problem};
+use crate::control::Stop;
 use crate::ir::{FlatIndex, Segment};
-use crate::order::Stop;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// The loads of a problem, piece by piece.
@@ -27,22 +28,23 @@ pub(super) struct Loads {
     pub bytes: Vec<u128>,
 }
 
-/// Items between two questions whether to stop.
-const POLL: usize = 1 << 15;
-
 /// Dense tables may take this many instructions per segment.
 const DENSE_INSTRUCTIONS_PER_SEGMENT: usize = 16;
 
 impl Loads {
     /// The loads of the items; pieces also break where a pin's life does.
     pub fn of(problem: &Problem) -> Loads {
-        Loads::unless(problem, &mut || false).expect("nothing stops it")
+        Loads::unless(problem, &mut Pace::free()).expect("nothing stops it")
     }
 
-    /// The same; `None` once `stop` says so.
-    pub fn unless(problem: &Problem, stop: &mut Stop<'_>) -> Option<Loads> {
+    /// The same, unless the host stops it.
+    pub fn unless(problem: &Problem, pace: &mut Pace<'_, '_>) -> Result<Loads, Stop> {
         let segments = || problem.lives.all().iter().chain(problem.pin_lives.all());
-        let end = segments().map(|s| s.last().index() + 1).max().unwrap_or(0);
+        let mut end = 0;
+        for segment in segments() {
+            pace.work(1)?;
+            end = end.max(segment.last().index() + 1);
+        }
         let count = problem.lives.all().len() + problem.pin_lives.all().len();
         let mut loads = Loads {
             starts: None,
@@ -63,9 +65,7 @@ impl Loads {
         // Differences wrap below zero; their sums do not.
         let mut bytes = vec![0u128; pieces];
         for (i, item) in problem.items.iter().enumerate() {
-            if i % POLL == 0 && stop() {
-                return None;
-            }
+            pace.work(1)?;
             let size = u128::from(item.size);
             for segment in problem.lives.of(i) {
                 let (first, past) = loads.pieces(*segment);
@@ -77,6 +77,7 @@ impl Loads {
         }
         let mut sum = 0u128;
         for load in &mut bytes {
+            pace.work(1)?;
             sum = sum.wrapping_add(*load);
             *load = sum;
         }
@@ -85,7 +86,7 @@ impl Loads {
             bytes[piece] -= saved;
         }
         loads.bytes = bytes;
-        Some(loads)
+        Ok(loads)
     }
 
     /// Loads that are known already, one for each instruction.

@@ -1,17 +1,9 @@
 //! How long a search may go on: steps, the host's flag, the host's clock. // S2
 
-use crate::control::Control;
-
 use super::search::Unsolved;
-
-/// Why a search has to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// The host's flag is set.
-    Cancelled,
-    /// The steps or the time are used up.
-    OutOfBudget,
-}
+use crate::control::Control;
+pub(crate) use crate::control::Stop;
+use crate::pace::Pace;
 
 impl From<Stop> for Unsolved {
     fn from(stop: Stop) -> Unsolved {
@@ -82,13 +74,12 @@ impl<'c, 'h> Meter<'c, 'h> {
 
     /// Asks the host.
     pub fn poll(&self) -> Result<(), Stop> {
-        if self.control.cancelled() {
-            Err(Stop::Cancelled)
-        } else if self.control.out_of_time() {
-            Err(Stop::OutOfBudget)
-        } else {
-            Ok(())
-        }
+        self.control.look()
+    }
+
+    /// Asks the host now and then, for work that is not counted in steps.
+    pub fn pace(&self) -> Pace<'_, 'h> {
+        Pace::of(self.control)
     }
 
     /// Steps taken.

@@ -29,6 +29,7 @@ mod warm;
 
 pub(crate) use bound::bound_of_loads;
 pub use bound::lower_bound;
+pub(crate) use bound::lower_bound_unless;
 pub use in_order::place_in_order;
 pub(crate) use load::heaviest_matching;
 pub use load::load_profile;

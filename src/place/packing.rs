@@ -3,7 +3,9 @@
 //! Whoever searches holds a packing, clones it where it may want to come back, and places on.
 
 use super::Problem;
+use super::meter::Stop;
 use super::prepared::{InPlace, Prepared, Straddling, Windows};
+use crate::pace::Pace;
 use dramalloc_engine::{Engine, Request};
 
 /// What has been placed so far.
@@ -23,7 +25,10 @@ pub(crate) const NOT_PLACED: u64 = u64::MAX;
 
 impl<'a> Packing<'a> {
     /// The pins alone.
-    pub fn new(prepared: &'a Prepared<'a>) -> Packing<'a> {
+    pub fn unless(
+        prepared: &'a Prepared<'a>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Packing<'a>, Stop> {
         let problem = prepared.problem;
         let mut engine = Engine::new(
             prepared.points(),
@@ -31,17 +36,19 @@ impl<'a> Packing<'a> {
             problem.lives.all().len(),
         );
         for (i, pin) in problem.pins.iter().enumerate() {
+            pace.work(1)?;
             if pin.end > problem.floor {
                 engine.insert(prepared.pin_life(i), pin.start, pin.end);
             }
         }
-        Packing {
+        pace.work(problem.items.len())?;
+        Ok(Packing {
             prepared,
             engine,
             offsets: vec![NOT_PLACED; problem.items.len()],
             claimed: vec![false; prepared.claim_count() as usize],
             peak: problem.floor,
-        }
+        })
     }
 
     /// Places an item in its use's bytes if a pair allows it, else at the lowest free bytes of its

@@ -10,12 +10,10 @@ use std::borrow::Cow;
 use super::timeline::{Run, Timeline};
 use super::unit::unit;
 use super::{InPlacePair, Problem};
+use crate::control::Stop;
 use crate::ir::{Lives, Usage};
-use crate::order::Stop;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
-
-/// Runs between two questions whether to stop.
-const POLL: usize = 1 << 15;
 
 /// Compressed rows of runs.
 #[derive(Debug)]
@@ -38,11 +36,16 @@ impl<'p> Rows<'p> {
         &self.runs[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
-    fn of(lives: &'p Lives) -> Rows<'p> {
-        Rows {
-            starts: Cow::Borrowed(lives.starts()),
-            runs: lives.all().iter().map(|&s| s.into()).collect(),
+    fn of(lives: &'p Lives, pace: &mut Pace<'_, '_>) -> Result<Rows<'p>, Stop> {
+        let mut runs = Vec::with_capacity(lives.all().len());
+        for &segment in lives.all() {
+            pace.work(1)?;
+            runs.push(segment.into());
         }
+        Ok(Rows {
+            starts: Cow::Borrowed(lives.starts()),
+            runs,
+        })
     }
 
     fn push(&mut self, row: impl IntoIterator<Item = Run>) {
@@ -98,60 +101,50 @@ impl<'p> Prepared<'p> {
     /// Works everything out.
     #[cfg(test)]
     pub fn new(problem: &'p Problem) -> Prepared<'p> {
-        Prepared::unless(problem, &mut || false).expect("nothing stops it")
+        Prepared::unless(problem, &mut Pace::free()).expect("nothing stops it")
     }
 
-    /// Works everything out; `None` once `stop` says so.
-    pub fn unless(problem: &'p Problem, stop: &mut Stop<'_>) -> Option<Prepared<'p>> {
+    /// Works everything out, unless the host stops it.
+    pub fn unless(problem: &'p Problem, pace: &mut Pace<'_, '_>) -> Result<Prepared<'p>, Stop> {
         let mut prepared = Prepared {
             problem,
             straddling: Straddling::Free,
             points: 0,
             unit: unit(problem),
-            items: Rows::of(&problem.lives),
-            pins: Rows::of(&problem.pin_lives),
+            items: Rows::of(&problem.lives, pace)?,
+            pins: Rows::of(&problem.pin_lives, pace)?,
             shortened: Rows::none(),
             claims: Vec::new(),
             claim_ends: Vec::new(),
             claim_count: 0,
         };
-        prepared.add_pairs();
+        prepared.add_pairs(pace)?;
         let Prepared {
             items,
             pins,
             shortened,
             ..
         } = &mut prepared;
-        if stop() {
-            return None;
-        }
         let segments = items.runs.iter().chain(&pins.runs).chain(&shortened.runs);
-        let timeline = Timeline::new(segments.copied());
+        let timeline = Timeline::unless(segments.copied(), pace)?;
         for rows in [items, pins, shortened] {
-            for runs in rows.runs.chunks_mut(POLL) {
-                if stop() {
-                    return None;
-                }
-                for run in runs {
-                    *run = timeline.run(*run);
-                }
+            for run in &mut rows.runs {
+                pace.work(1)?;
+                *run = timeline.run(*run);
             }
         }
         prepared.points = timeline.points();
-        Some(prepared)
+        Ok(prepared)
     }
 
-    /// The bytes of the items that are live at each point, wrapped to 64 bits; `None` once `stop`
-    /// says so.
+    /// The bytes of the items that are live at each point, wrapped to 64 bits.
     ///
     /// Every load of the problem but that beside a pair is one of a point, or less: a point stands
     /// for the largest set of lives that meet around there.
-    pub fn loads(&self, stop: &mut Stop<'_>) -> Option<Vec<u64>> {
+    pub fn loads(&self, pace: &mut Pace<'_, '_>) -> Result<Vec<u64>, Stop> {
         let mut loads = vec![0_u64; self.points as usize + 1];
         for (i, item) in self.problem.items.iter().enumerate() {
-            if i % POLL == 0 && stop() {
-                return None;
-            }
+            pace.work(1)?;
             for run in self.items.row(i) {
                 let (first, past) = (run.first as usize, run.last as usize + 1);
                 // Differences wrap below zero; their sums do not.
@@ -165,7 +158,7 @@ impl<'p> Prepared<'p> {
             sum = sum.wrapping_add(*load);
             *load = sum;
         }
-        Some(loads)
+        Ok(loads)
     }
 
     /// How many points the items cover, all in all.
@@ -174,13 +167,14 @@ impl<'p> Prepared<'p> {
         runs.map(|run| u64::from(run.last - run.first) + 1).sum()
     }
 
-    fn add_pairs(&mut self) {
+    fn add_pairs(&mut self, pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
         let pairs = &self.problem.pairs;
         let mut places: Vec<(u32, u32)> = pairs.iter().map(|p| (p.used, p.index.0)).collect();
         places.sort_compact();
         places.dedup();
         self.claim_count = places.len() as u32;
         for pair in pairs {
+            pace.work(1)?;
             // Two items may be a pair at several instructions.
             let same = |p: &&InPlacePair| p.used == pair.used;
             let mut shared: Vec<u32> = self
@@ -199,6 +193,7 @@ impl<'p> Prepared<'p> {
             let life = self.items.row(pair.def as usize);
             self.shortened.push(without(life, &shared));
         }
+        Ok(())
     }
 
     fn pairs_of_def(&self, def: u32) -> &'p [InPlacePair] {

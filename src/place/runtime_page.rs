@@ -49,9 +49,7 @@ pub(super) fn solve(
         ..problem.clone()
     });
     let problem = clipped.as_ref().unwrap_or(problem);
-    let Some(prepared) = Prepared::unless(problem, &mut || meter.poll().is_err()) else {
-        return Err(meter.poll().err().unwrap_or(Stop::OutOfBudget).into());
-    };
+    let prepared = Prepared::unless(problem, &mut meter.pace())?;
     let mut search = Search {
         least: problem.least_private_bytes(),
         prepared,
@@ -95,10 +93,7 @@ struct Search<'p, 'c, 'h> {
 impl Search<'_, '_, '_> {
     fn run(&mut self, strategy: Strategy) -> Result<(), Stop> {
         let problem = self.prepared.problem;
-        let stop = &mut || self.meter.poll().is_err();
-        let Some(reference) = reference_unless(problem, stop) else {
-            return self.meter.poll();
-        };
+        let reference = reference_unless(problem, &mut self.meter.pace())?;
         for &others in choices(problem, strategy) {
             self.try_order(&reference, others, strategy)?;
             if self.done() {

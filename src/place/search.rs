@@ -93,28 +93,20 @@ pub fn solve(
         Strategy::Reference | Strategy::Fast => None,
         Strategy::Best => Some(BEST_STEPS + count * 64),
     });
-    let meter = Meter::new(control, budget);
+    let mut meter = Meter::new(control, budget);
     meter.poll()?;
-    // What gives up has seen that the host wants it, and so does the next look.
-    let given_up = || meter.poll().err().unwrap_or(Stop::OutOfBudget);
-    let stop = &mut || meter.poll().is_err();
+    meter.control().enter("bound");
     if problem.runtime_page > 0 {
-        let Some(bound) = lower_bound_unless(problem, stop) else {
-            return Err(given_up().into());
-        };
+        let bound = lower_bound_unless(problem, &mut meter.pace())?;
         return runtime_page::solve(problem, strategy, bound, meter);
     }
-    let Some(prepared) = Prepared::unless(problem, stop) else {
-        return Err(given_up().into());
+    let prepared = Prepared::unless(problem, &mut meter.pace())?;
+    let loads = prepared.loads(&mut meter.pace())?;
+    let bound = match lower_bound_of_points(problem, &loads) {
+        Some(bound) => bound,
+        None => lower_bound_unless(problem, &mut meter.pace())?,
     };
-    let Some(loads) = prepared.loads(stop) else {
-        return Err(given_up().into());
-    };
-    let bound =
-        lower_bound_of_points(problem, &loads).or_else(|| lower_bound_unless(problem, stop));
-    let Some(bound) = bound else {
-        return Err(given_up().into());
-    };
+    meter.control().enter("search");
     meter.poll()?;
     let mut search = Search {
         prepared: &prepared,
@@ -200,10 +192,7 @@ impl Search<'_, '_, '_> {
     /// Places by the reference order, below the best peak so far. // O1
     fn reference(&mut self, strategy: Strategy) -> Result<(), Stop> {
         let problem = self.prepared.problem;
-        let stop = &mut || self.meter.poll().is_err();
-        let Some(order) = reference_unless(problem, stop) else {
-            return self.meter.poll();
-        };
+        let order = reference_unless(problem, &mut self.meter.pace())?;
         for &others in choices(problem, strategy) {
             let cap = self.knowledge.cap(problem);
             let pass = first_fit(self.prepared, &order, others, cap, 0, &mut self.meter)?;

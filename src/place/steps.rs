@@ -20,7 +20,7 @@ pub(crate) struct Steps<'a, 'h> {
 impl<'a, 'h> Steps<'a, 'h> {
     /// `steps` of work under `control`.
     pub(crate) fn new(steps: u64, control: &'a mut Control<'h>) -> Steps<'a, 'h> {
-        let stopped = control.cancelled() || control.out_of_time();
+        let stopped = control.look().is_err();
         Steps {
             left: steps,
             until_poll: POLL,
@@ -41,7 +41,7 @@ impl<'a, 'h> Steps<'a, 'h> {
         self.until_poll = self.until_poll.saturating_sub(steps);
         if self.until_poll == 0 {
             self.until_poll = POLL;
-            self.stopped |= self.control.cancelled() || self.control.out_of_time();
+            self.stopped |= self.control.look().is_err();
         }
         self.left > 0 && !self.stopped
     }

@@ -2,8 +2,13 @@
 
 use arbitrary::{Result, Unstructured};
 
+use super::improve::{Neighbours, quick_orders};
+use super::meter::Meter;
+use super::prepared::Prepared;
 use super::{InPlacePair, Item, PAGE, Pin, Placement, Problem, Region};
+use crate::control::Control;
 use crate::ir::{FlatIndex, Lives, Segment, Usage, UsageMask, overlap};
+use crate::pace::Pace;
 
 /// Instructions of the random problems.
 const HORIZON: u32 = 30;
@@ -265,3 +270,37 @@ fn may_share(problem: &Problem, i: usize, j: usize, same_start: bool) -> bool {
     };
     (0..=HORIZON).all(|t| !live(i, t) || !live(j, t) || paired(t))
 }
+
+/// So many items, each beginning while the one before lives.
+pub(crate) fn alternating(items: usize) -> Problem {
+    let mut problem = Problem {
+        ceiling: u64::MAX,
+        granule: 1,
+        ..Problem::default()
+    };
+    for i in 0..items as u32 {
+        add_item(&mut problem, 64 + u64::from(i % 7), &[(i, i + 1)]);
+    }
+    problem
+}
+
+/// A part of a search, which looks at the host while it works.
+pub(crate) type Part = fn(&Problem, &mut Control<'_>);
+
+/// The parts that go through all items without taking steps.
+pub(crate) const PARTS: [(&str, Part); 3] = [
+    ("prepared", |problem, control| {
+        let prepared = Prepared::unless(problem, &mut Pace::of(control));
+        assert!(prepared.is_ok());
+    }),
+    ("orders", |problem, control| {
+        let prepared = Prepared::new(problem);
+        let orders = quick_orders(&prepared, &mut Meter::new(control, None));
+        assert!(orders.is_ok());
+    }),
+    ("neighbours", |problem, control| {
+        let prepared = Prepared::new(problem);
+        let neighbours = Neighbours::new(&prepared, &mut Meter::new(control, None));
+        assert!(neighbours.is_ok());
+    }),
+];

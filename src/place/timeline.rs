@@ -15,7 +15,10 @@
 //! most as many points as segments, half as many in programs. Cost: linear if times are dense, one
 //! sort otherwise.
 
+use crate::control::Stop;
 use crate::ir::Segment;
+use crate::pace::Pace;
+use crate::sorting::sort_words;
 pub(crate) use dramalloc_engine::Run;
 
 impl From<Segment> for Run {
@@ -47,24 +50,33 @@ enum Closings {
 const DENSE_TIMES_PER_SEGMENT: usize = 64;
 
 impl Timeline {
-    /// The timeline of these segments.
-    pub fn new(segments: impl Iterator<Item = Run> + Clone) -> Timeline {
+    /// The timeline of these segments, unless the host stops it.
+    pub fn unless(
+        segments: impl Iterator<Item = Run> + Clone,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Timeline, Stop> {
         let (mut count, mut end) = (0, 0);
         for segment in segments.clone() {
+            pace.work(1)?;
             count += 1;
             end = end.max(segment.last as usize + 1);
         }
         if end <= DENSE_TIMES_PER_SEGMENT * (count + 1) {
-            Timeline::dense(segments, end)
+            Timeline::dense(segments, end, pace)
         } else {
-            Timeline::sparse(segments)
+            Timeline::sparse(segments, pace)
         }
     }
 
-    fn dense(segments: impl Iterator<Item = Run>, end: usize) -> Timeline {
+    fn dense(
+        segments: impl Iterator<Item = Run>,
+        end: usize,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Timeline, Stop> {
         let words = end.div_ceil(64);
         let (mut firsts, mut lasts) = (vec![0u64; words], vec![0u64; words]);
         for Run { first, last } in segments {
+            pace.work(1)?;
             firsts[first as usize / 64] |= 1 << (first % 64);
             lasts[last as usize / 64] |= 1 << (last % 64);
         }
@@ -72,6 +84,7 @@ impl Timeline {
         let mut before = Vec::with_capacity(words);
         let mut bits = lasts;
         for (closing, &firsts) in bits.iter_mut().zip(&firsts) {
+            pace.work(1)?;
             before.push(points);
             let mut kept = 0;
             let mut left = *closing;
@@ -91,29 +104,31 @@ impl Timeline {
             begun |= firsts & !seen != 0;
             *closing = kept;
         }
-        Timeline {
+        Ok(Timeline {
             points,
             closings: Closings::Dense { bits, before },
-        }
+        })
     }
 
-    fn sparse(segments: impl Iterator<Item = Run> + Clone) -> Timeline {
-        let mut firsts: Vec<u32> = segments.clone().map(|s| s.first).collect();
-        let mut lasts: Vec<u32> = segments.map(|s| s.last).collect();
-        firsts.sort_unstable();
-        lasts.sort_unstable();
+    fn sparse(
+        segments: impl Iterator<Item = Run> + Clone,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Timeline, Stop> {
+        let firsts = sorted(segments.clone().map(|s| s.first), pace)?;
+        let lasts = sorted(segments.map(|s| s.last), pace)?;
         let mut closings = Vec::new();
         let mut passed = 0; // How many have begun before the last point was completed.
         for last in lasts {
+            pace.work(1)?;
             if firsts.get(passed).is_some_and(|&first| first <= last) {
-                closings.push(last);
+                closings.push(last as u32);
                 passed += firsts[passed..].partition_point(|&first| first <= last);
             }
         }
-        Timeline {
+        Ok(Timeline {
             points: closings.len() as u32,
             closings: Closings::Sparse(closings),
-        }
+        })
     }
 
     /// How many points there are.
@@ -150,9 +165,20 @@ impl Timeline {
     }
 }
 
+/// Times, ascending.
+fn sorted(times: impl Iterator<Item = u32>, pace: &mut Pace<'_, '_>) -> Result<Vec<u64>, Stop> {
+    let mut times: Vec<u64> = times.map(u64::from).collect();
+    sort_words(&mut times, 0, pace)?;
+    Ok(times)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn timeline(segments: impl Iterator<Item = Run> + Clone) -> Timeline {
+        Timeline::unless(segments, &mut Pace::free()).expect("nothing stops it")
+    }
 
     fn meet(a: Run, b: Run) -> bool {
         a.first <= b.last && b.first <= a.last
@@ -174,7 +200,7 @@ mod tests {
             if scale == 1 {
                 segments.retain(|s| s.last < u32::MAX);
             }
-            let timeline = Timeline::new(segments.iter().copied());
+            let timeline = timeline(segments.iter().copied());
             for &a in &segments {
                 let run = timeline.run(a);
                 assert!(run.first <= run.last && run.last < timeline.points());
@@ -190,7 +216,7 @@ mod tests {
     fn a_run_of_begins_makes_one_point() {
         let segments =
             [(0, 9), (1, 9), (2, 3), (4, 4), (5, 5)].map(|(first, last)| Run { first, last });
-        let timeline = Timeline::new(segments.into_iter());
+        let timeline = timeline(segments.into_iter());
         assert_eq!(timeline.points(), 3);
         assert_eq!(timeline.run(segments[0]), Run { first: 0, last: 2 });
         assert_eq!(timeline.run(segments[3]), Run { first: 1, last: 1 });
@@ -202,7 +228,7 @@ mod tests {
             first: 0,
             last: u32::MAX,
         };
-        let timeline = Timeline::new([whole].into_iter());
+        let timeline = timeline([whole].into_iter());
         assert_eq!(timeline.run(whole), Run { first: 0, last: 0 });
     }
 }

@@ -159,9 +159,7 @@ impl Warm {
     pub(super) fn new(problem: &Problem, meter: &Meter<'_, '_>) -> Result<Warm, Stop> {
         let size = |i: u32| problem.items[i as usize].size;
         let mut by_size: Vec<u32> = (0..problem.items.len() as u32).collect();
-        let stop = &mut || meter.poll().is_err();
-        sort_descending(&mut by_size, &|i| [size(i), 0, 0, 0], stop);
-        meter.poll()?; // One that stopped the sort stops this.
+        sort_descending(&mut by_size, &|i| [size(i), 0, 0, 0], &mut meter.pace())?;
         let starts = &problem.hint.starts;
         let is_hinted = |i: &u32| starts.get(*i as usize).is_some_and(Option::is_some);
         let hinted: Vec<u32> = by_size.iter().copied().filter(is_hinted).collect();
@@ -284,7 +282,7 @@ impl Warm {
         let problem = prepared.problem;
         let places = Places::new(prepared, problem.ceiling);
         let hint = |item: u32| problem.hint.starts.get(item as usize).copied().flatten();
-        let mut packing = Packing::new(prepared);
+        let mut packing = Packing::unless(prepared, &mut meter.pace())?;
         let mut seen = vec![false; problem.items.len()];
         let mut waiting = Vec::new();
         for round in 0..=PAIR_ROUNDS {

@@ -28,22 +28,20 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
         let mut functions = Vec::new();
         for (f, function) in module.functions().iter().enumerate() {
             let at = Place { planning, m, f };
-            let memlocs: Vec<_> = function.memloc_ids().map(|id| at.memloc(id)).collect();
+            let mut memlocs = Vec::with_capacity(function.memlocs().len());
+            for id in function.memloc_ids() {
+                let (planned, loc) = (at.memloc(id), function.memloc(id));
+                let owner = planned.owner.as_ref();
+                let follows = owner.is_some_and(|owner| owner.core != module.core());
+                let placed = planned.address.is_some() && !follows;
+                if placed && loc.is_candidate(scene.options.usage_mask) {
+                    raw_bytes = raw_bytes.saturating_add(loc.bytes);
+                }
+                memlocs.push(planned);
+            }
+            let engines = &scene.function(m, f).engines;
             plan.needs_dependences |=
-                reuse_across_engines(function, &root_ranges(function, &memlocs));
-            let placed = memlocs
-                .iter()
-                .zip(function.memlocs())
-                .filter(|(planned, loc)| {
-                    let follows = planned
-                        .owner
-                        .as_ref()
-                        .is_some_and(|o| o.core != module.core());
-                    planned.address.is_some()
-                        && !follows
-                        && loc.is_candidate(scene.options.usage_mask)
-                });
-            raw_bytes = placed.fold(raw_bytes, |sum, (_, loc)| sum.saturating_add(loc.bytes));
+                reuse_across_engines(engines, &|i| root_range(function, &memlocs, i));
             let name = function.name().to_owned();
             functions.push(FunctionPlan {
                 name,
@@ -291,12 +289,33 @@ fn outside_note(function: &Function, id: MemLocId) -> String {
     format!("{name}: {label} did not fit in the collective region")
 }
 
-pub(super) fn root_ranges(function: &Function, memlocs: &[MemLocPlan]) -> Vec<Option<(u64, u64)>> {
-    let range = |(planned, loc): (&MemLocPlan, &crate::ir::MemLoc)| {
-        let start = planned.address.filter(|_| !loc.is_view())?;
-        Some((start, start + planned.aligned))
-    };
-    memlocs.iter().zip(function.memlocs()).map(range).collect()
+/// The bytes of a root that has an address.
+pub(super) fn root_range(
+    function: &Function,
+    memlocs: &[MemLocPlan],
+    i: usize,
+) -> Option<(u64, u64)> {
+    let planned = &memlocs[i];
+    let start = planned
+        .address
+        .filter(|_| !function.memlocs()[i].is_view())?;
+    Some((start, start + planned.aligned))
+}
+
+/// What a location without a name is called. Made for each of them, so without the formatter.
+fn number_label(id: MemLocId) -> String {
+    let mut label = [b'#'; 11]; // As many digits as 32 bits have, and the sign.
+    let (mut at, mut left) = (label.len(), id.0);
+    loop {
+        at -= 1;
+        label[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    let label = std::str::from_utf8(&label[at - 1..]);
+    label.expect("digits are text").to_owned()
 }
 
 /// One function of a plan in the making.
@@ -398,7 +417,7 @@ impl<'a> Place<'_, 'a> {
         let is_candidate = loc.is_candidate(scene.options.usage_mask);
         MemLocPlan {
             name: match function.memloc_name(id) {
-                "" => format!("#{id}"),
+                "" => number_label(id),
                 name => name.to_owned(),
             },
             space: scene.function(self.m, self.f).spaces[root.index()],

@@ -6,6 +6,7 @@ use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Module, Usage};
 use crate::liveness::Binding;
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 
 /// A call of one function of a module by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +33,13 @@ impl CallGraph {
     ///
     /// # Errors
     ///
-    /// A callee that does not exist, or recursion, with its cycle.
-    pub(crate) fn of(module: &Module) -> Result<CallGraph> {
+    /// A callee that does not exist, or recursion, with its cycle; the host stops it.
+    pub(crate) fn of(module: &Module, pace: &mut Pace<'_, '_>) -> Result<CallGraph> {
         let functions = module.functions();
         let mut sites = Vec::new();
         for (caller, function) in functions.iter().enumerate() {
             for t in 0..function.instructions().len() {
+                pace.work(1)?;
                 let Some(callee) = function.callee(FlatIndex::new(t)) else {
                     continue;
                 };
@@ -218,7 +220,7 @@ mod tests {
             ("mid", &["leaf"]),
             ("main", &["leaf", "mid", "leaf"]),
         ]);
-        let graph = CallGraph::of(&m).unwrap();
+        let graph = CallGraph::of(&m, &mut Pace::free()).unwrap();
         assert_eq!(graph.callers_first, [2, 1, 0]);
         assert_eq!(graph.calls_of(2).len(), 3);
         assert!(graph.is_entry(2) && !graph.is_entry(0));
@@ -227,12 +229,15 @@ mod tests {
     #[test]
     fn recursion_is_reported_with_its_cycle_and_an_unknown_callee_by_name() {
         let m = module(&[("main", &["a"]), ("a", &["b"]), ("b", &["a"])]);
-        let error = CallGraph::of(&m).unwrap_err().to_string();
+        let error = CallGraph::of(&m, &mut Pace::free())
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("a calls b calls a") || error.contains("b calls a calls b"),
             "{error}"
         );
-        let error = CallGraph::of(&module(&[("main", &["nowhere"])])).unwrap_err();
+        let error =
+            CallGraph::of(&module(&[("main", &["nowhere"])]), &mut Pace::free()).unwrap_err();
         assert!(error.to_string().contains("\"nowhere\""), "{error}");
         assert_eq!(error.place.instruction, Some(0));
     }

@@ -3,25 +3,44 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use crate::control::Stop;
 use crate::ir::{FlatIndex, Function};
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
+/// So many locations are looked at by themselves first: where bytes are re-used at all, a few
+/// neighbours in time nearly always show it.
+const FEW: usize = 1 << 12;
+
 /// Whether two locations of a function share bytes and not all of their accesses are on one
-/// engine. Takes the byte ranges by location, `None` for what has no address.
+/// engine. Takes their engines and their byte ranges by location, `None` for what has no address.
+pub(super) fn reuse_across_engines(
+    engines: &[Option<Engines>],
+    range: &dyn Fn(usize) -> Option<(u64, u64)>,
+) -> bool {
+    let mut all = engines.iter().flatten();
+    let one = match all.next() {
+        Some(&first) => first != Engines::Several && all.all(|&other| other == first),
+        None => true,
+    };
+    let few = FEW.min(engines.len());
+    !one && (meet(&engines[..few], range) || few < engines.len() && meet(engines, range))
+}
+
+/// The same for the first of its locations.
 ///
 /// A sweep over addresses that keeps the engines of the locations under the line: a newcomer
 /// that meets another engine there shares bytes across engines.
-pub(super) fn reuse_across_engines(function: &Function, ranges: &[Option<(u64, u64)>]) -> bool {
-    let engines = engines_of_roots(function);
-    let mut order: Vec<usize> = (0..ranges.len()).filter(|&i| ranges[i].is_some()).collect();
-    order.sort_compact_by_key(|&i| ranges[i].expect("filtered"));
+fn meet(engines: &[Option<Engines>], range: &dyn Fn(usize) -> Option<(u64, u64)>) -> bool {
+    let ranges = (0..engines.len()).filter_map(|i| {
+        let (start, end) = range(i)?;
+        Some((start, end, engines[i].filter(|_| start < end)?))
+    });
+    let mut order: Vec<(u64, u64, Engines)> = ranges.collect();
+    order.sort_compact_by_key(|&(start, end, _)| (start, end));
     let mut active: BTreeMap<Engines, usize> = BTreeMap::new();
     let mut leaving = BinaryHeap::new();
-    for i in order {
-        let (start, end) = ranges[i].expect("filtered");
-        let Some(mine) = engines[i].filter(|_| start < end) else {
-            continue;
-        };
+    for (start, end, mine) in order {
         while let Some(&Reverse((end, theirs))) = leaving.peek()
             && end <= start
         {
@@ -44,16 +63,22 @@ pub(super) fn reuse_across_engines(function: &Function, ranges: &[Option<(u64, u
 
 /// The engines that touch one storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Engines {
+pub(super) enum Engines {
     One(u32),
     Several,
 }
 
-fn engines_of_roots(function: &Function) -> Vec<Option<Engines>> {
+/// The engines of each root; `None` for what nothing touches, and for views.
+pub(super) fn engines_of_roots(
+    function: &Function,
+    pace: &mut Pace<'_, '_>,
+) -> Result<Vec<Option<Engines>>, Stop> {
     let mut engines = vec![None; function.memlocs().len()];
     for (t, instruction) in function.instructions().iter().enumerate() {
         let t = FlatIndex::new(t);
-        for access in function.uses(t).iter().chain(function.defs(t)) {
+        let (uses, defs) = (function.uses(t), function.defs(t));
+        pace.work(1 + uses.len() + defs.len())?;
+        for access in uses.iter().chain(defs) {
             let slot: &mut Option<Engines> = &mut engines[function.root(access.loc).0.index()];
             let mine = Engines::One(instruction.engine);
             *slot = Some(if slot.is_none_or(|seen| seen == mine) {
@@ -63,7 +88,7 @@ fn engines_of_roots(function: &Function) -> Vec<Option<Engines>> {
             });
         }
     }
-    engines
+    Ok(engines)
 }
 
 #[cfg(test)]
@@ -94,9 +119,12 @@ mod tests {
             f.add_instruction(&spec).unwrap();
         }
         let at = |start| Some((start, start + 8));
-        assert!(!reuse_across_engines(&f, &[at(0), at(8), at(16)]));
-        assert!(!reuse_across_engines(&f, &[at(0), at(8), at(0)]));
-        assert!(reuse_across_engines(&f, &[at(0), at(7), None]));
-        assert!(reuse_across_engines(&f, &[at(0), at(0), None]));
+        let engines = engines_of_roots(&f, &mut Pace::free()).expect("nothing stops it");
+        let reuse = |ranges: [_; 3]| reuse_across_engines(&engines, &|i| ranges[i]);
+        assert!(!reuse([at(0), at(8), at(16)]));
+        assert!(!reuse([at(0), at(8), at(0)]));
+        assert!(reuse([at(0), at(7), None]));
+        assert!(reuse([at(0), at(0), None]));
+        assert!(!reuse_across_engines(&engines[..1], &|_| at(0)));
     }
 }

@@ -10,7 +10,7 @@
 //! other allocators write down.
 
 use super::Planning;
-use super::assemble::{root_ranges, take_figures};
+use super::assemble::{root_range, take_figures};
 use super::engines::reuse_across_engines;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -75,8 +75,10 @@ pub fn plan_with_addresses(
             space.hwm = end.unwrap_or(space.floor);
             highest[space.space as usize] = highest[space.space as usize].max(end);
         }
+        let engines = &planning.scene.function(0, f).engines;
+        let memlocs = &planned.memlocs;
         plan.needs_dependences |=
-            reuse_across_engines(function, &root_ranges(function, &planned.memlocs));
+            reuse_across_engines(engines, &|i| root_range(function, memlocs, i));
     }
     for space in &mut plan.spaces {
         space.peak = highest[space.space as usize].unwrap_or(space.floor);

@@ -2,17 +2,29 @@
 
 use super::scene::FunctionScene;
 use crate::error::{Error, Fault, Result};
-use crate::ir::{FlatIndex, Function, Kind, MemLocId, Space, Usage};
+use crate::ir::{FlatIndex, Function, Kind, Lives, MemLocId, Space, Usage};
 use crate::liveness::Liveness;
 use crate::options::Options;
+use crate::pace::Pace;
 use crate::place::{InPlacePair, Item, PAGE, Problem};
 use crate::sorting::CompactSort as _;
+use crate::sorting::sort_words;
 
 /// A problem and the location of each of its items.
 #[derive(Default)]
 pub(super) struct Frame {
     pub problem: Problem,
     pub items: Vec<MemLocId>,
+    /// The item of each location; `u32::MAX` for one that is none.
+    rank: Vec<u32>,
+}
+
+impl Frame {
+    /// The item of a location, if it is one.
+    pub(super) fn item(&self, id: MemLocId) -> Option<u32> {
+        let rank = self.rank.get(id.index()).copied();
+        rank.filter(|&rank| rank != u32::MAX)
+    }
 }
 
 /// The items of a frame, without floor, ceiling and obstacles.
@@ -24,9 +36,11 @@ pub(super) fn frame(
         liveness,
         dense,
         spaces,
+        ..
     }: &FunctionScene,
     space: Space,
     options: &Options,
+    pace: &mut Pace<'_, '_>,
 ) -> Result<Frame> {
     let mut problem = Problem {
         ceiling: u64::MAX,
@@ -39,9 +53,18 @@ pub(super) fn frame(
         let loc = function.memloc(*id);
         spaces[id.index()] == space && loc.bytes > 0 && loc.is_candidate(options.usage_mask)
     };
-    let items: Vec<MemLocId> = dense.iter().copied().filter(wants_place).collect();
+    let mut items: Vec<MemLocId> = Vec::with_capacity(dense.len());
+    for &id in dense {
+        pace.work(1)?;
+        if wants_place(&id) {
+            items.push(id);
+        }
+    }
+    problem.items.reserve_exact(items.len());
+    problem.lives = Lives::with_capacity(items.len(), liveness.lives.all().len());
     let mut rank = vec![u32::MAX; function.memlocs().len()];
     for (i, &id) in items.iter().enumerate() {
+        pace.work(1)?;
         let loc = function.memloc(id);
         rank[id.index()] = i as u32;
         problem.items.push(Item {
@@ -53,12 +76,16 @@ pub(super) fn frame(
             .lives
             .push(liveness.lives.of(id.index()).iter().copied());
     }
-    problem.pairs = pairs(&problem.items, &rank, liveness);
-    problem.collective_limit = collective_limit(function, &problem.items, &rank, options)?;
+    problem.pairs = pairs(&problem.items, &rank, liveness, pace)?;
+    problem.collective_limit = collective_limit(function, &problem.items, &rank, options, pace)?;
     let regions = options.regions.iter().filter(|r| r.space == space);
     problem.regions = regions.map(|r| r.region).collect();
     problem.regions.sort_compact_by_key(|r| r.base);
-    Ok(Frame { problem, items })
+    Ok(Frame {
+        problem,
+        items,
+        rank,
+    })
 }
 
 /// Bytes rounded up to a page in page mode, exact otherwise. // P2, P3, L10
@@ -82,21 +109,34 @@ pub(super) fn alignment(declared: Option<u64>, options: &Options) -> u64 {
 }
 
 /// The pairs whose both ends are items here and whose def is not the larger. // L8
-fn pairs(items: &[Item], rank: &[u32], liveness: &Liveness) -> Vec<InPlacePair> {
-    let both_here = liveness.pairs.iter().filter_map(|pair| {
+fn pairs(
+    items: &[Item],
+    rank: &[u32],
+    liveness: &Liveness,
+    pace: &mut Pace<'_, '_>,
+) -> Result<Vec<InPlacePair>> {
+    let mut pairs: Vec<InPlacePair> = Vec::new();
+    let mut by_def: Vec<u64> = Vec::new();
+    for pair in &liveness.pairs {
+        pace.work(1)?;
         let (used, def) = (rank[pair.used.index()], rank[pair.def.index()]);
         let fits = used != u32::MAX
             && def != u32::MAX
             && items[def as usize].size <= items[used as usize].size;
-        fits.then_some(InPlacePair {
-            index: pair.index,
-            used,
-            def,
-        })
-    });
-    let mut pairs: Vec<InPlacePair> = both_here.collect();
-    pairs.sort_compact_by_key(|pair| pair.def); // Stable: list order within one def.
-    pairs
+        if fits {
+            by_def.push(u64::from(def) << 32 | pairs.len() as u64);
+            pairs.push(InPlacePair {
+                index: pair.index,
+                used,
+                def,
+            });
+        }
+    }
+    sort_words(&mut by_def, 32, pace)?; // List order within one def.
+    Ok(by_def
+        .iter()
+        .map(|&word| pairs[word as u32 as usize])
+        .collect())
 }
 
 /// The byte limit of the collective region, if the frame has one. // P5
@@ -105,7 +145,9 @@ fn collective_limit(
     items: &[Item],
     rank: &[u32],
     options: &Options,
+    pace: &mut Pace<'_, '_>,
 ) -> Result<Option<u64>> {
+    pace.work(items.len() / 4)?;
     if options.cc_limit == 0 || items.iter().all(|item| item.usage != Usage::Collective) {
         return Ok(None);
     }
@@ -119,6 +161,7 @@ fn collective_limit(
         .enumerate()
         .filter(|(_, i)| i.kind == Kind::Collective);
     for (t, _) in collective {
+        pace.work(1)?;
         let t = FlatIndex::new(t);
         for access in function.uses(t).iter().chain(function.defs(t)) {
             let item = rank[function.root(access.loc).0.index()];

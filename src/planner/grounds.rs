@@ -18,6 +18,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::ir::{FlatIndex, Function, MemLocId, Module, Program, Segment, Space, Usage};
 use crate::options::{Floor, Geometry};
+use crate::pace::Pace;
 use crate::place::{InPlacePair, Pin, Problem};
 use crate::plan::{MemLocPlan, Plan, SpacePlan};
 use crate::shared::{Fate, Member, home};
@@ -196,7 +197,8 @@ impl<'a> Grounds<'a> {
         for (f, function) in functions.iter().enumerate() {
             let here = |e: crate::Error| e.in_function(function.name());
             let analysed = scene.function(m, f);
-            let framed = frame(function, analysed, space, scene.options).map_err(here)?;
+            let framed =
+                frame(function, analysed, space, scene.options, &mut Pace::free()).map_err(here)?;
             let mut problem = framed.problem;
             problem.floor = floor;
             let mut groups = Vec::new();

@@ -13,6 +13,7 @@ use crate::ir::{FlatIndex, Lives, MemLocId, MemoryType, Module, Segment, Space, 
 use crate::liveness::Liveness;
 use crate::options::Options;
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::place::{PAGE, Pin, overlapping_pins};
 use crate::shared::{Groups, Member};
 
@@ -50,11 +51,17 @@ pub(super) struct VisiblePins {
 }
 
 impl Pins {
-    pub(super) fn of(modules: &[Module], groups: &Groups, options: &Options) -> Pins {
+    pub(super) fn of(
+        modules: &[Module],
+        groups: &Groups,
+        options: &Options,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Pins> {
         let mut all = Vec::new();
         for (m, module) in modules.iter().enumerate() {
             for (f, function) in module.functions().iter().enumerate() {
                 for (i, loc) in function.memlocs().iter().enumerate() {
+                    pace.work(1)?;
                     let Some(start) = loc.pin().filter(|_| loc.memory == MemoryType::Dram) else {
                         continue;
                     };
@@ -83,7 +90,7 @@ impl Pins {
                 }
             }
         }
-        Pins { all }
+        Ok(Pins { all })
     }
 
     /// Whether a pinned root of this function holds its bytes from entry to exit.

@@ -16,9 +16,9 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ir::{FlatIndex, MemLocId, Segment, Space};
 use crate::options::Floor;
+use crate::pace::Pace;
 use crate::place::{self, Kept, Named, Pin, Problem, Unsolved};
 use crate::plan::CollectivePlan;
-use crate::sorting::CompactSort as _;
 
 /// One space of one module, placed.
 pub(super) struct SpaceRun {
@@ -93,8 +93,6 @@ pub(super) struct FrameRun {
     pub frame: Frame,
     /// The first byte of each item.
     pub offsets: Vec<u64>,
-    /// The items by location, ascending.
-    by_location: Vec<(MemLocId, u32)>,
     /// One past the highest byte placed; the floor if nothing was.
     pub hwm: u64,
     pub collective: Option<CollectivePlan>,
@@ -105,11 +103,8 @@ pub(super) struct FrameRun {
 impl FrameRun {
     /// Where a root was put, if it is an item.
     pub(super) fn address(&self, root: MemLocId) -> Option<u64> {
-        let at = self
-            .by_location
-            .binary_search_by_key(&root, |&(id, _)| id)
-            .ok()?;
-        Some(self.offsets[self.by_location[at].1 as usize])
+        let item = self.frame.item(root)?;
+        Some(self.offsets[item as usize])
     }
 }
 
@@ -154,7 +149,8 @@ pub(super) fn run(
         groups
             .check_pins(scene, (module, f), &visible)
             .map_err(here)?;
-        let mut frame = frame(&functions[f], analysed, space, options).map_err(here)?;
+        let pace = &mut Pace::of(control);
+        let mut frame = frame(&functions[f], analysed, space, options, pace).map_err(here)?;
         frame.problem.runtime_page = attempt.runtime_page; // P7
         frame.problem.floor = floor;
         frame.problem.ceiling = capacity.unwrap_or(u64::MAX);
@@ -190,7 +186,8 @@ pub(super) fn run(
             &frame,
             &groups,
             if holes { &[] } else { calls.calls_of(f) },
-        );
+            pace,
+        )?;
         if holes {
             for i in own..visible.pins.len() {
                 let life = visible.lives.of(i);
@@ -270,7 +267,6 @@ pub(super) fn run(
                 .iter()
                 .map(|&item| frame.items[item as usize])
                 .collect(),
-            by_location: by_location(&frame.items),
             offsets,
             frame,
         };
@@ -295,12 +291,6 @@ pub(super) fn run(
         alone,
         frames: runs,
     })
-}
-
-fn by_location(items: &[MemLocId]) -> Vec<(MemLocId, u32)> {
-    let mut items: Vec<_> = items.iter().copied().zip(0..).collect();
-    items.sort_compact();
-    items
 }
 
 /// The lower bounds of a module's functions, with what they call.
@@ -334,16 +324,20 @@ impl Loads {
         frame: &Frame,
         groups: &InFunction,
         calls: &[super::calls::CallSite],
-    ) {
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<()> {
         let problem = &frame.problem;
-        self.own[f] = place::lower_bound(problem);
+        self.own[f] = place::lower_bound_unless(problem, pace)?;
         let mut with_groups: Option<Problem> = None;
         for (item, life) in groups.loads() {
             let problem = with_groups.get_or_insert_with(|| problem.clone());
             problem.items.push(item);
             problem.lives.push(life.iter().copied());
         }
-        let alone = with_groups.map_or(self.own[f], |problem| place::lower_bound(&problem));
+        let alone = match with_groups {
+            Some(problem) => place::lower_bound_unless(&problem, pace)?,
+            None => self.own[f],
+        };
         self.alone = self.alone.max(alone);
         for site in calls {
             let live: u64 = live_at(&problem.lives, site.index)
@@ -355,6 +349,7 @@ impl Loads {
                 .sum();
             self.at_calls[f].push((site.callee, live.saturating_sub(shared)));
         }
+        Ok(())
     }
 
     fn bound(&self, callers_first: &[usize], floor: u64) -> u64 {

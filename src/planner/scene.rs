@@ -1,13 +1,15 @@
 //! Everything a run needs to know of a program before it places a byte.
 
 use super::calls::CallGraph;
+use super::engines::{Engines, engines_of_roots};
 use super::pins::Pins;
 use crate::control::Control;
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Function, MemLocId, Module, Segment, Space, Usage};
-use crate::liveness::{Binding, Liveness, LivenessWarning, dense_order, liveness_unless};
+use crate::liveness::{Binding, Liveness, LivenessWarning, dense_order_unless, liveness_unless};
 use crate::options::{Floor, Geometry, Options};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::shared::{Fate, Group, Groups, Member, Timeline, home};
 
 /// A program with its lives, its calls, its pins and the final space of each location.
@@ -36,6 +38,8 @@ pub(super) struct FunctionScene {
     pub dense: Vec<MemLocId>,
     /// The final space of each location. // M1
     pub spaces: Vec<Space>,
+    /// The engines of each root.
+    pub engines: Vec<Option<Engines>>,
 }
 
 impl<'a> Scene<'a> {
@@ -44,29 +48,29 @@ impl<'a> Scene<'a> {
         options: &'a Options,
         control: &Control<'_>,
     ) -> Result<Scene<'a>> {
-        let calls = modules
-            .iter()
-            .map(CallGraph::of)
-            .collect::<Result<Vec<_>>>()?;
-        control.check()?;
-        let groups = Groups::of(modules, options.usage_mask, control.shared)?;
-        control.check()?;
-        let epochs = Timeline::of(modules, &calls)?;
-        control.check()?;
+        control.look()?;
+        let pace = &mut Pace::of(control);
+        let calls = modules.iter().map(|module| CallGraph::of(module, pace));
+        let calls = calls.collect::<Result<Vec<_>>>()?;
+        let groups = Groups::unless(modules, options.usage_mask, control.shared, pace)?;
+        let epochs = Timeline::of(modules, &calls, &groups, pace)?;
         let mut analysed = Vec::new();
         for ((m, module), calls) in modules.iter().enumerate().zip(calls) {
             let here = |e: Error| e.on_core(module.core());
             let functions = module.functions().iter().enumerate();
             let functions = functions.map(|(f, function)| {
                 let bindings = calls.bindings(module, f)?;
-                analyse(function, &bindings, (m, f), &groups, options, control)
+                analyse(function, &bindings, (m, f), &groups, options, pace)
             });
             let functions = functions.collect::<Result<Vec<_>>>().map_err(here)?;
             analysed.push(ModuleScene { calls, functions });
         }
-        control.check()?;
-        let pins = Pins::of(modules, &groups, options);
-        let group_lives = groups.all.iter().map(|group| epochs.life(group)).collect();
+        let pins = Pins::of(modules, &groups, options, pace)?;
+        let mut group_lives = Vec::with_capacity(groups.all.len());
+        for group in &groups.all {
+            pace.work(1 + group.members.len())?;
+            group_lives.push(epochs.life(group));
+        }
         let positions = modules.iter().zip(0..).map(|(m, at)| (m.core(), at));
         let positions: OrderedMap<u32, usize> = positions.collect();
         let reach = groups.all.iter();
@@ -228,9 +232,9 @@ fn analyse(
     (module, position): (usize, usize),
     groups: &Groups,
     options: &Options,
-    control: &Control<'_>,
+    pace: &mut Pace<'_, '_>,
 ) -> Result<FunctionScene> {
-    let liveness = control.unless_stopped(|stop| liveness_unless(function, bindings, stop))?;
+    let liveness = liveness_unless(function, bindings, pace)?;
     if options.strict {
         for warning in &liveness.warnings {
             if let LivenessWarning::UninitializedUse { loc, index } = *warning {
@@ -241,20 +245,17 @@ fn analyse(
             }
         }
     }
-    let spaces = function.memloc_ids().map(|id| {
+    let mut spaces = Vec::with_capacity(function.memlocs().len());
+    for id in function.memloc_ids() {
+        pace.work(1)?;
         let root = function.root(id).0;
-        let member = Member {
-            module: module as u32,
-            function: position as u32,
-            loc: root,
-        };
-        groups.final_space(member, function.memloc(root))
-    });
-    let spaces = spaces.collect();
-    control.check()?;
+        let member = Member::new(module, position, root);
+        spaces.push(groups.final_space(member, function.memloc(root)));
+    }
     Ok(FunctionScene {
         spaces,
-        dense: dense_order(function, bindings),
+        dense: dense_order_unless(function, bindings, pace)?,
+        engines: engines_of_roots(function, pace)?,
         liveness,
     })
 }

@@ -12,6 +12,7 @@ use crate::ir::{
 };
 use crate::options::Strategy;
 use crate::options::{Floor, Geometry, Options};
+use crate::pace::Pace;
 use crate::plan::MemLocPlan;
 use crate::testing::{self, Shape};
 use crate::verify::verify;
@@ -492,8 +493,10 @@ fn the_moments_of_straight_code_are_those_of_a_walk_through_it() {
             module.add_function(function).expect("named apart");
         }
         let modules = [module];
-        let calls = [CallGraph::of(&modules[0]).expect("no recursion")];
-        let timeline = crate::shared::Timeline::of(&modules, &calls).expect("one core agrees");
+        let calls = [CallGraph::of(&modules[0], &mut Pace::free()).expect("no recursion")];
+        let groups = crate::shared::Groups::default();
+        let timeline = crate::shared::Timeline::of(&modules, &calls, &groups, &mut Pace::free());
+        let timeline = timeline.expect("one core agrees");
         let mut seen = BTreeMap::new();
         let mut start = 0;
         for f in (0..count as usize).filter(|&f| calls[0].is_entry(f)) {
@@ -560,8 +563,10 @@ fn what_is_called_in_a_loop_with_barriers_may_run_in_any_of_its_epochs() {
     module.add_function(main).expect("valid");
     module.add_function(f).expect("valid");
     let modules = [module];
-    let calls = [CallGraph::of(&modules[0]).expect("no recursion")];
-    let timeline = crate::shared::Timeline::of(&modules, &calls).expect("one core agrees");
+    let calls = [CallGraph::of(&modules[0], &mut Pace::free()).expect("no recursion")];
+    let groups = crate::shared::Groups::default();
+    let timeline = crate::shared::Timeline::of(&modules, &calls, &groups, &mut Pace::free());
+    let timeline = timeline.expect("one core agrees");
     let all = Segment::new(FlatIndex(0), FlatIndex(0)).expect("one");
     for epoch in 0..2 {
         let life = Segment::new(FlatIndex(epoch), FlatIndex(epoch)).expect("one");

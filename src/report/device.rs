@@ -7,6 +7,7 @@ use super::pressure::{Category, LiveSize, core_profile, is_always_held, private_
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Program, Segment};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::planner::CallGraph;
 use crate::shared::{Group, Groups, Predicate, Timeline, home};
@@ -31,8 +32,10 @@ pub fn device_profile(
 ) -> Result<Vec<LiveSize>> {
     let modules = program.modules();
     let groups = Groups::of(modules, plan.options.usage_mask, shared)?;
-    let calls: Vec<CallGraph> = modules.iter().map(CallGraph::of).collect::<Result<_>>()?;
-    let timeline = Timeline::of(modules, &calls)?;
+    let pace = &mut Pace::free();
+    let calls = modules.iter().map(|module| CallGraph::of(module, pace));
+    let calls: Vec<CallGraph> = calls.collect::<Result<_>>()?;
+    let timeline = Timeline::of(modules, &calls, &groups, pace)?;
     let name = modules[module].functions()[function].name();
     if timeline.start(module, function).is_none() {
         let sentence = "other functions call it; only an entry function is a moment of the device";

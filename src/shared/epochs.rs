@@ -11,6 +11,7 @@
 use crate::error::{Error, Result};
 use crate::ir::{BlockId, FlatIndex, Function, Kind, MemLocId, Module};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::planner::CallGraph;
 use crate::sorting::CompactSort as _;
 
@@ -62,7 +63,8 @@ pub struct Epochs {
     pub in_cycle: Vec<bool>,
     /// The ids of the barriers passed, in order; a cycle's by id.
     pub barriers: Vec<BarrierPass>,
-    /// By (function position, root): the hull of the epochs of its accesses, callees included.
+    /// By (function position, root), for members of groups: the hull of the epochs of its
+    /// accesses, callees included.
     pub(crate) of_root: OrderedMap<(usize, MemLocId), EpochRange>,
 }
 
@@ -83,18 +85,30 @@ pub struct BarrierPass {
 ///
 /// Two ways to one block that pass different numbers of barriers, or barriers of different ids
 /// at one position.
-pub(crate) fn epochs(module: &Module, calls: &CallGraph) -> Result<Vec<Epochs>> {
+pub(crate) fn epochs(
+    module: &Module,
+    calls: &CallGraph,
+    is_grouped: &dyn Fn(usize, MemLocId) -> bool,
+    pace: &mut Pace<'_, '_>,
+) -> Result<Vec<Epochs>> {
     let mut all = vec![Epochs::default(); module.functions().len()];
     for &f in calls.callers_first.iter().rev() {
         let function = &module.functions()[f];
-        all[f] = of_function(module, f, calls, &all)
+        all[f] = of_function(module, f, calls, &all, is_grouped, pace)
             .map_err(|e| e.in_function(function.name()).on_core(module.core()))?;
     }
     Ok(all)
 }
 
 /// What a walk over one function gathers; positions are relative to the component's entry.
-fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) -> Result<Epochs> {
+fn of_function(
+    module: &Module,
+    f: usize,
+    calls: &CallGraph,
+    done: &[Epochs],
+    is_grouped: &dyn Fn(usize, MemLocId) -> bool,
+    pace: &mut Pace<'_, '_>,
+) -> Result<Epochs> {
     let function = &module.functions()[f];
     let components = components(function);
     let reachable = reachable(function);
@@ -118,10 +132,11 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
         // What control never reaches runs in no epoch, but its accesses count as if it did; it
         // neither adds barriers nor has a say in how many there are.
         let runs = reachable[blocks[0].index()];
-        let mut passes: Vec<BarrierPass> = blocks
-            .iter()
-            .flat_map(|&b| passes_of_block(function, f, b, &sites, done))
-            .collect();
+        let mut passes: Vec<BarrierPass> = Vec::new();
+        for &block in blocks {
+            pace.work(1 + function.block_range(block).len())?;
+            passes.extend(passes_of_block(function, f, block, &sites, done));
+        }
         let cyclic = components.is_cyclic(function, component);
         if cyclic {
             passes.sort_compact_by_key(|pass| pass.id); // Which comes first, layout does not tell.
@@ -137,6 +152,7 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
         for &block in blocks {
             let mut at = base;
             for t in function.block_range(block).map(FlatIndex) {
+                pace.work(1 + function.uses(t).len() + function.defs(t).len())?;
                 let callee = sites.get(&t).copied();
                 if function.instructions()[t.index()].kind == Kind::Barrier {
                     at += 1;
@@ -148,11 +164,12 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
                 });
                 epochs.of_instruction[t.index()] = range;
                 epochs.in_cycle[t.index()] = whole.is_some();
-                for root in touched_roots(function, t) {
+                for root in touched_roots(function, t).filter(|&root| is_grouped(f, root)) {
                     touch(&mut epochs.of_root, (f, root), range);
                 }
                 if let Some(callee) = callee {
                     for (&root, &within) in &done[callee].of_root {
+                        pace.work(1)?;
                         touch(
                             &mut epochs.of_root,
                             root,
@@ -192,6 +209,7 @@ fn of_function(module: &Module, f: usize, calls: &CallGraph, done: &[Epochs]) ->
         }
     }
     let last = epochs.barriers.len() as u32;
+    pace.work(epochs.of_instruction.len() / 4)?;
     let ranges = epochs
         .of_instruction
         .iter_mut()

@@ -13,6 +13,7 @@ use crate::ir::{
     FlatIndex, Function, MemLoc, MemLocId, MemoryType, Module, Space, Usage, UsageMask,
 };
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// A location by position: module, function, id.
@@ -24,6 +25,17 @@ pub struct Member {
     pub function: u32,
     /// The root.
     pub loc: MemLocId,
+}
+
+impl Member {
+    /// A root of a function of a module, by positions.
+    pub(crate) fn new(module: usize, function: usize, loc: MemLocId) -> Member {
+        Member {
+            module: module as u32,
+            function: function as u32,
+            loc,
+        }
+    }
 }
 
 /// What becomes of a group. // M1
@@ -87,22 +99,34 @@ impl Groups {
         candidates: UsageMask,
         predicate: Option<Predicate<'_>>,
     ) -> Result<Groups> {
+        Groups::unless(modules, candidates, predicate, &mut Pace::free())
+    }
+
+    /// The same, unless the host stops it. // S2
+    pub(crate) fn unless(
+        modules: &[Module],
+        candidates: UsageMask,
+        predicate: Option<Predicate<'_>>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Groups> {
         let modules: Vec<&Module> = modules.iter().collect();
-        Groups::among(&modules, candidates, predicate)
+        Groups::among(&modules, candidates, predicate, pace)
     }
 
     /// The groups of modules that may belong to different programs, as for [`Groups::of`].
-    pub fn among(
+    pub(crate) fn among(
         modules: &[&Module],
         candidates: UsageMask,
         predicate: Option<Predicate<'_>>,
+        pace: &mut Pace<'_, '_>,
     ) -> Result<Groups> {
         one_module_per_core(modules)?;
-        let roots = SharedRoots::of(modules, predicate);
-        let sets = roots.join(modules)?;
+        let roots = SharedRoots::of(modules, predicate, pace)?;
+        let sets = roots.join(modules, pace)?;
         let mut groups = Groups::default();
-        let facts = facts(modules, &roots.members);
+        let facts = facts(modules, &roots.members, pace)?;
         for set in sets {
+            pace.work(1 + set.len())?;
             let (group, note) = group(modules, candidates, &roots, &facts, set)?;
             groups.notes.extend(note);
             groups.all.push(group);
@@ -217,7 +241,11 @@ struct SharedRoots {
 }
 
 impl SharedRoots {
-    fn of(modules: &[&Module], predicate: Option<Predicate<'_>>) -> SharedRoots {
+    fn of(
+        modules: &[&Module],
+        predicate: Option<Predicate<'_>>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<SharedRoots> {
         let by_core: OrderedMap<u32, usize> = (modules.iter().enumerate())
             .map(|(m, module)| (module.core(), m))
             .collect();
@@ -234,6 +262,7 @@ impl SharedRoots {
                 // Of the core that the last link named: the function there.
                 let mut there: Option<(u32, Option<(usize, usize)>)> = None;
                 for loc in function.memloc_ids() {
+                    pace.work(1)?;
                     let declared = function.memloc(loc);
                     if declared.is_view() || declared.memory != MemoryType::Dram {
                         continue;
@@ -275,7 +304,7 @@ impl SharedRoots {
             }
         }
         roots.number();
-        roots
+        Ok(roots)
     }
 
     /// Numbers the marked roots in their order.
@@ -304,11 +333,12 @@ impl SharedRoots {
     }
 
     /// The sets that the links and the names join; each ascending, by their first members.
-    fn join(&self, modules: &[&Module]) -> Result<Vec<Vec<Member>>> {
+    fn join(&self, modules: &[&Module], pace: &mut Pace<'_, '_>) -> Result<Vec<Vec<Member>>> {
         let mut sets = Sets::new(self.members.len());
         let number = |member: Member| self.numbers.get(member).expect("marked");
         let mut named: BTreeMap<(&str, &str), Member> = BTreeMap::new();
         for &member in &self.unlinked {
+            pace.work(1)?;
             let function = home(modules, member).1;
             let name = function.memloc_name(member.loc);
             if !name.is_empty() {
@@ -317,6 +347,7 @@ impl SharedRoots {
             }
         }
         for &(member, target) in &self.links {
+            pace.work(1)?;
             let other = target.ok_or_else(|| no_target(modules, member))?;
             let root = home(modules, other).1.memloc(other.loc);
             if root.is_view() || root.memory != MemoryType::Dram {
@@ -469,36 +500,40 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(function: &Function) -> Facts {
+    fn of(function: &Function, pace: &mut Pace<'_, '_>) -> Result<Facts> {
         let mut touched = vec![false; function.memlocs().len()];
         let mut escapes = touched.clone();
         for t in (0..function.instructions().len()).map(FlatIndex::new) {
-            let accesses = function
-                .uses(t)
-                .iter()
-                .chain(function.defs(t))
-                .map(|a| a.loc);
+            let (uses, defs) = (function.uses(t), function.defs(t));
+            pace.work(1 + uses.len() + defs.len())?;
+            let accesses = uses.iter().chain(defs).map(|a| a.loc);
             for loc in accesses.chain(function.args(t).iter().map(|a| a.caller)) {
                 touched[function.root(loc).0.index()] = true;
             }
         }
         for id in function.memloc_ids() {
+            pace.work(1)?;
             let loc = function.memloc(id);
             escapes[function.root(id).0.index()] |= loc.escapes() || loc.usage == Usage::Output;
         }
-        Facts { touched, escapes }
+        Ok(Facts { touched, escapes })
     }
 }
 
 /// The facts of the functions that hold a member, by (module, function).
-fn facts(modules: &[&Module], members: &[Member]) -> OrderedMap<(u32, u32), Facts> {
+fn facts(
+    modules: &[&Module],
+    members: &[Member],
+    pace: &mut Pace<'_, '_>,
+) -> Result<OrderedMap<(u32, u32), Facts>> {
     let mut facts = OrderedMap::new();
-    for &member in members {
-        facts
-            .entry((member.module, member.function))
-            .or_insert_with(|| Facts::of(home(modules, member).1));
+    let same = |a: &Member, b: &Member| (a.module, a.function) == (b.module, b.function);
+    for of_function in members.chunk_by(same) {
+        let member = of_function[0];
+        let of = Facts::of(home(modules, member).1, pace)?;
+        facts.insert((member.module, member.function), of);
     }
-    facts
+    Ok(facts)
 }
 
 /// Disjoint sets of numbers, joined by union with path halving (Tarjan and van Leeuwen, *Worst-Case

@@ -8,6 +8,7 @@ use super::digest::{Agreed, digest};
 use super::groups::{Group, Groups, Member, Predicate, home};
 use crate::error::{Error, Fault, Place, Result};
 use crate::ir::{Bank, Function, MemLocId, Module, Placed, Space, UsageMask};
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// What a sync did.
@@ -78,7 +79,7 @@ pub fn agree(
         agreement.report.digest = digest([]);
         return Ok(agreement);
     }
-    let groups = Groups::among(modules, candidates, predicate)?;
+    let groups = Groups::among(modules, candidates, predicate, &mut Pace::free())?;
     agreement.writes.resize(modules.len(), Vec::new());
     let mut agreed = Vec::new();
     for group in groups.placed() {
@@ -165,7 +166,7 @@ pub fn core_digests(
     predicate: Option<Predicate<'_>>,
 ) -> Result<Vec<(u32, String)>> {
     const NO_ADDRESS: u64 = u64::MAX;
-    let groups = Groups::among(modules, candidates, predicate)?;
+    let groups = Groups::among(modules, candidates, predicate, &mut Pace::free())?;
     let mut addresses: Vec<Vec<u64>> = vec![Vec::new(); modules.len()];
     for group in groups.placed() {
         let agreed = agreed_address(modules, group).map_or(NO_ADDRESS, |(_, address)| address);

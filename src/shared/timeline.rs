@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 
 use super::epochs::{BarrierPass, EpochRange, Epochs, epochs, show};
-use super::groups::{Group, Member};
+use super::groups::{Group, Groups, Member};
 use super::moments::Moments;
 use crate::error::{Error, Result};
 use crate::ir::{FlatIndex, Module, Segment};
+use crate::pace::Pace;
 use crate::planner::CallGraph;
 use crate::sorting::CompactSort as _;
 
@@ -43,16 +44,24 @@ impl Stretch {
 }
 
 impl Timeline {
-    /// The axis of a program.
+    /// The axis of a program, and where its groups lie on it.
     ///
     /// # Errors
     ///
-    /// Cores that pass different barriers in same-named entry functions; names the first.
-    pub(crate) fn of(modules: &[Module], calls: &[CallGraph]) -> Result<Timeline> {
-        let epochs: Vec<Vec<Epochs>> = modules
-            .iter()
-            .zip(calls)
-            .map(|(module, calls)| epochs(module, calls))
+    /// Cores that pass different barriers in same-named entry functions; names the first. The host
+    /// stops it.
+    pub(crate) fn of(
+        modules: &[Module],
+        calls: &[CallGraph],
+        groups: &Groups,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Timeline> {
+        let each = modules.iter().zip(calls).enumerate();
+        let epochs: Vec<Vec<Epochs>> = each
+            .map(|(m, (module, calls))| {
+                let is_grouped = |f, root| groups.position(Member::new(m, f, root)).is_some();
+                epochs(module, calls, &is_grouped, pace)
+            })
             .collect::<Result<_>>()?;
         let mut order: Vec<usize> = (0..modules.len()).collect();
         order.sort_compact_by_key(|&m| modules[m].core());

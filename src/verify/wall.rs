@@ -17,6 +17,7 @@
 
 use super::instants::Instants;
 use super::sweep::Rect;
+use crate::pace::Pace;
 use crate::sorting::{CompactSort as _, sort_words};
 
 /// Boxes whose data are fetched together.
@@ -161,7 +162,7 @@ fn by_start(boxes: &[Rect]) -> Vec<u32> {
     // Start and number in one word: the sort reads nothing else.
     let keys = (0..).zip(boxes).map(|(i, b)| (b.start >> unit) << 32 | i);
     let mut keys: Vec<u64> = keys.collect();
-    sort_words(&mut keys, 32, &mut || false);
+    sort_words(&mut keys, 32, &mut Pace::free()).expect("nothing stops it");
     keys.into_iter().map(|key| key as u32).collect()
 }
 

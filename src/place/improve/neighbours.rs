@@ -10,9 +10,6 @@ use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
 use crate::sorting::CompactSort as _;
 
-/// Items between two looks at the host's flag and clock.
-const POLL: usize = 1 << 15;
-
 /// Rows that are read in the time of one placement of first fit.
 pub(super) const VISITS_PER_STEP: u64 = 64;
 
@@ -36,6 +33,7 @@ impl Neighbours {
         prepared: &Prepared<'_>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Neighbours, Stop> {
+        let mut pace = meter.pace();
         let items = prepared.problem.items.len();
         let life = |i: usize| match i.checked_sub(items) {
             None => prepared.life(i as u32),
@@ -44,9 +42,7 @@ impl Neighbours {
         let all = 0..items + prepared.problem.pins.len();
         let mut starts = [0; u32::BITS as usize + 2];
         for i in all.clone() {
-            if i % POLL == 0 {
-                meter.poll()?;
-            }
+            pace.work(1)?;
             for &run in life(i) {
                 starts[class(run) as usize + 1] += 1;
             }
@@ -59,13 +55,10 @@ impl Neighbours {
             }
             starts[class + 1] += starts[class];
         }
-        meter.poll()?;
         let none = Run { first: 0, last: 0 };
         let mut rows = vec![(none, 0); starts[u32::BITS as usize + 1]];
         for i in all {
-            if i % POLL == 0 {
-                meter.poll()?;
-            }
+            pace.work(1)?;
             for &run in life(i) {
                 let at = &mut starts[class(run) as usize];
                 rows[*at] = (run, i as u32);
@@ -74,8 +67,8 @@ impl Neighbours {
         }
         let mut start = 0;
         for &(end, _) in &classes {
-            meter.poll()?;
             let class = &mut rows[start..end];
+            pace.work(class.len())?;
             let key = |&(run, payload): &(Run, u32)| (run.first, payload);
             // Items mostly ascend by first point already.
             if !class.is_sorted_by_key(key) {

@@ -12,7 +12,7 @@
 //! grows with the distance from the peak.
 
 use super::profile::Profile;
-use crate::order::{self, Key, sort_descending};
+use crate::order::{Key, sort_descending};
 use crate::place::meter::{Meter, Stop};
 
 /// How the stack is sorted, from the bottom up.
@@ -128,9 +128,6 @@ impl BaseRule {
     }
 }
 
-/// Items between two looks at the host's flag and clock.
-const POLL: u32 = 1 << 15;
-
 /// An order whose first `stack` items are those of the peak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StackOrder {
@@ -145,12 +142,10 @@ pub(super) fn order(
     base: BaseRule,
     meter: &mut Meter<'_, '_>,
 ) -> Result<StackOrder, Stop> {
-    meter.poll()?;
+    let mut pace = meter.pace();
     let (mut items, mut rest) = (Vec::with_capacity(profile.items() as usize), Vec::new());
     for item in 0..profile.items() {
-        if item % POLL == 0 {
-            meter.poll()?;
-        }
+        pace.work(1)?;
         if stack != StackRule::None && profile.reach(item).is_some() {
             items.push(item);
         } else {
@@ -162,10 +157,8 @@ pub(super) fn order(
         let [part, turn] = stack.key(left, right);
         [part, turn, profile.size(item), 0]
     };
-    let stop: &mut order::Stop<'_> = &mut || meter.poll().is_err();
-    sort_descending(&mut items, &in_stack, stop);
-    sort_descending(&mut rest, &|item| base.key(profile, item), stop);
-    meter.poll()?;
+    sort_descending(&mut items, &in_stack, &mut pace)?;
+    sort_descending(&mut rest, &|item| base.key(profile, item), &mut pace)?;
     let stack = items.len();
     items.append(&mut rest);
     Ok(StackOrder { items, stack })

@@ -1,11 +1,9 @@
 //! What a search wants to know of every item: how long, how crowded, how far from the peak.
 
+use crate::pace::Pace;
 use crate::place::Run;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
-
-/// Items between two questions whether to stop.
-const POLL: usize = 1 << 15;
 
 /// Loads, in bytes or, if that makes them half as wide, in units of the problem.
 #[derive(Debug)]
@@ -30,10 +28,8 @@ impl<'a> Profile<'a> {
         prepared: &'a Prepared<'a>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Profile<'a>, Stop> {
-        match prepared.loads(&mut || meter.poll().is_err()) {
-            Some(loads) => Profile::new(prepared, loads, meter),
-            None => Err(meter.poll().err().unwrap_or(Stop::OutOfBudget)),
-        }
+        let loads = prepared.loads(&mut meter.pace())?;
+        Profile::new(prepared, loads, meter)
     }
 
     /// The profile of a problem with these loads at its points.
@@ -42,8 +38,9 @@ impl<'a> Profile<'a> {
         loads: Vec<u64>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Profile<'a>, Stop> {
+        let mut pace = meter.pace();
         let items = &prepared.problem.items;
-        let greatest = Greatest::new(loads.into_iter());
+        let greatest = Greatest::unless(loads.into_iter(), &mut pace)?;
         let (count, unit) = (items.len(), prepared.unit());
         let mut load = if u32::try_from(greatest.most() >> unit).is_ok() {
             let units = Vec::with_capacity(count);
@@ -52,9 +49,7 @@ impl<'a> Profile<'a> {
             Loads::Wide(Vec::with_capacity(count))
         };
         for item in 0..count {
-            if item % POLL == 0 {
-                meter.poll()?;
-            }
+            pace.work(1)?;
             let mut most = 0;
             for run in prepared.life(item as u32) {
                 most = most.max(greatest.within(run.first as usize, run.last as usize));
@@ -129,14 +124,21 @@ struct Greatest {
 }
 
 impl Greatest {
-    fn new(values: impl ExactSizeIterator<Item = u64>) -> Greatest {
+    fn unless(
+        values: impl ExactSizeIterator<Item = u64>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Greatest, Stop> {
         let leaves = values.len();
-        let mut nodes = vec![0; leaves];
-        nodes.extend(values);
+        let mut nodes = vec![0; 2 * leaves];
+        for (node, value) in nodes[leaves..].iter_mut().zip(values) {
+            pace.work(1)?;
+            *node = value;
+        }
         for at in (1..leaves).rev() {
+            pace.work(1)?;
             nodes[at] = nodes[2 * at].max(nodes[2 * at + 1]);
         }
-        Greatest { nodes, leaves }
+        Ok(Greatest { nodes, leaves })
     }
 
     /// The greatest of all values.
@@ -180,7 +182,8 @@ mod tests {
     fn range_maxima_are_those_of_a_scan() {
         arbtest::arbtest(|u| {
             let values: Vec<u64> = u.arbitrary()?;
-            let greatest = Greatest::new(values.iter().copied());
+            let greatest = Greatest::unless(values.iter().copied(), &mut Pace::free());
+            let greatest = greatest.expect("nothing stops it");
             if values.is_empty() {
                 return Ok(());
             }
