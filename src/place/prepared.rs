@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use super::timeline::{Run, Timeline};
 use super::unit::unit;
 use super::{InPlacePair, Problem};
-use crate::ir::{Lives, Usage};
+use crate::ir::{Lives, Usage, row};
 use crate::order::Stop;
 use crate::sorting::CompactSort as _;
 
@@ -20,7 +20,7 @@ const POLL: usize = 1 << 15;
 /// Compressed rows of runs.
 #[derive(Debug)]
 struct Rows<'p> {
-    /// One entry more than rows.
+    /// One entry more than rows; none if each has one run.
     starts: Cow<'p, [u32]>,
     runs: Vec<Run>,
 }
@@ -35,7 +35,7 @@ impl<'p> Rows<'p> {
 
     #[inline]
     fn row(&self, i: usize) -> &[Run] {
-        &self.runs[self.starts[i] as usize..self.starts[i + 1] as usize]
+        row(&self.starts, &self.runs, i)
     }
 
     fn of(lives: &'p Lives) -> Rows<'p> {

@@ -26,6 +26,7 @@ use std::time::Duration;
 use super::exact::{Finding, Ladder, Random};
 use super::first_fit::{Others, first_fit};
 use super::meter::{Meter, Stop};
+use super::packing::NOT_PLACED;
 use super::prepared::Prepared;
 use super::steps::Steps;
 use super::{Placement, Problem};
@@ -329,17 +330,28 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             && pass.failed.len() <= count / 8 + 8
             && Incremental::serves(self.prepared)
             && self.sparse();
-        let starts = repairable.then(|| pass.packing.starts().to_vec());
+        let failed: Vec<u32> = pass.failed.iter().map(|&rank| items[rank]).collect();
         let cap = self.knowledge.cap(problem);
         self.meter.poll()?;
         pass.place_failed(items, cap, self.meter)?;
+        let mut starts = Vec::new();
+        if repairable && !pass.failed.is_empty() {
+            starts = pass.packing.starts().to_vec();
+        }
+        // The engine goes before anything else as large comes.
         if let Some(placement) = pass.placement() {
+            if repairable {
+                starts.clone_from(&placement.offsets);
+            }
             self.keep(placement);
         }
-        match starts {
-            Some(starts) => self.repair(order, starts, bound, patience),
-            None => Ok(()),
+        if !repairable {
+            return Ok(());
         }
+        for item in failed {
+            starts[item as usize] = NOT_PLACED;
+        }
+        self.repair(order, starts, bound, patience)
     }
 
     /// A first fit that is given up where it becomes no better.
