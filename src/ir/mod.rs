@@ -24,4 +24,5 @@ pub use memloc::{
     View,
 };
 pub use program::{Extension, ExtensionSite, Module, Program};
+pub(crate) use segment::row;
 pub use segment::{Lives, Segment, overlap};

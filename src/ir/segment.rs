@@ -43,20 +43,13 @@ impl Segment {
 
 /// The segments of many owners, one sorted and disjoint run of them each.
 ///
-/// Compressed rows: owner `i` holds `segments[starts[i]..starts[i + 1]]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Compressed rows: owner `i` holds `segments[starts[i]..starts[i + 1]]`, or `segments[i]` as long as
+/// every owner has exactly one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lives {
+    /// Empty as long as every owner has one segment; else one entry more than owners.
     starts: Vec<u32>,
     segments: Vec<Segment>,
-}
-
-impl Default for Lives {
-    fn default() -> Lives {
-        Lives {
-            starts: vec![0],
-            segments: Vec::new(),
-        }
-    }
 }
 
 impl Lives {
@@ -67,10 +60,9 @@ impl Lives {
 
     /// No owners yet, with room for `owners` of them and `segments` in all.
     pub fn with_capacity(owners: usize, segments: usize) -> Lives {
-        let mut starts = Vec::with_capacity(owners + 1);
-        starts.push(0);
+        let starts = if owners == segments { 0 } else { owners + 1 };
         Lives {
-            starts,
+            starts: Vec::with_capacity(starts),
             segments: Vec::with_capacity(segments),
         }
     }
@@ -88,13 +80,23 @@ impl Lives {
             added.len() < 2 || added.windows(2).all(|w| w[0].last() < w[1].first()),
             "segments of one owner are sorted and disjoint"
         );
-        self.starts
-            .push(u32::try_from(self.segments.len()).expect("fewer than 2^32 segments"));
+        let count = added.len();
+        let end = u32::try_from(self.segments.len()).expect("fewer than 2^32 segments");
+        if self.starts.is_empty() {
+            if count == 1 {
+                return;
+            }
+            self.starts.extend(0..=start as u32); // So far owners and segments are the same.
+        }
+        self.starts.push(end);
     }
 
     /// How many owners there are.
     pub fn len(&self) -> usize {
-        self.starts.len() - 1
+        match self.starts.len() {
+            0 => self.segments.len(),
+            starts => starts - 1,
+        }
     }
 
     /// Whether there is no owner.
@@ -103,11 +105,13 @@ impl Lives {
     }
 
     /// The segments of owner `i`, ascending.
+    #[inline]
     pub fn of(&self, i: usize) -> &[Segment] {
-        &self.segments[self.starts[i] as usize..self.starts[i + 1] as usize]
+        row(&self.starts, &self.segments, i)
     }
 
-    /// Where the segments of each owner start in `all`; one entry more than owners.
+    /// Where the segments of each owner start in `all`, one entry more than owners; empty if each
+    /// has one.
     pub(crate) fn starts(&self) -> &[u32] {
         &self.starts
     }
@@ -120,6 +124,16 @@ impl Lives {
     /// Whether owners `i` and `j` are live at one instruction.
     pub fn overlap(&self, i: usize, j: usize) -> bool {
         overlap(self.of(i), self.of(j))
+    }
+}
+
+/// Row `i` of compressed rows; without starts each has one element.
+#[inline]
+pub(crate) fn row<'r, T>(starts: &[u32], all: &'r [T], i: usize) -> &'r [T] {
+    if starts.is_empty() {
+        std::slice::from_ref(&all[i])
+    } else {
+        &all[starts[i] as usize..starts[i + 1] as usize]
     }
 }
 
@@ -156,6 +170,24 @@ mod tests {
     #[test]
     fn an_inverted_interval_is_no_segment() {
         assert_eq!(Segment::new(FlatIndex(2), FlatIndex(1)), None);
+    }
+
+    #[test]
+    fn every_owner_has_its_segments_however_many() {
+        arbtest::arbtest(|u| {
+            let (mut lives, mut want) = (Lives::new(), Vec::new());
+            let few = u.arbitrary::<bool>()?;
+            for _ in 0..u.int_in_range(0..=6)? {
+                let count = if few { 1 } else { u.int_in_range(0..=3)? };
+                let segments: Vec<Segment> = (0..count).map(|at| segment(2 * at, 2 * at)).collect();
+                lives.push(segments.iter().copied());
+                want.push(segments);
+            }
+            assert_eq!(lives.len(), want.len());
+            assert!((0..want.len()).all(|i| lives.of(i) == want[i]), "{lives:?}");
+            assert!(lives.all().iter().eq(want.iter().flatten()));
+            Ok(())
+        });
     }
 
     #[test]

@@ -37,8 +37,8 @@ pub(crate) fn lower_bound_unless(problem: &Problem, pace: &mut Pace<'_, '_>) -> 
 /// The same from the loads at the points, where they say it: no bytes are saved by pairs, no pins
 /// are beside the items, and no sum has wrapped.
 pub(crate) fn lower_bound_of_points(problem: &Problem, loads: &[u64]) -> Option<u64> {
-    let sizes = problem.items.iter().map(|item| item.size);
-    let all = sizes.fold(Some(0), |all: Option<u64>, size| all?.checked_add(size));
+    let mut sizes = problem.items.iter().map(|item| item.size);
+    let all = sizes.try_fold(0_u64, |all, size| all.checked_add(size));
     all.filter(|_| problem.pairs.is_empty() && !pins_matter(problem))?;
     let most = loads.iter().max().copied().unwrap_or(0);
     Some(problem.floor.saturating_add(most))

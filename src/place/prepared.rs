@@ -11,14 +11,14 @@ use super::timeline::{Run, Timeline};
 use super::unit::unit;
 use super::{InPlacePair, Problem};
 use crate::control::Stop;
-use crate::ir::{Lives, Usage};
+use crate::ir::{Lives, Usage, row};
 use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// Compressed rows of runs.
 #[derive(Debug)]
 struct Rows<'p> {
-    /// One entry more than rows.
+    /// One entry more than rows; none if each has one run.
     starts: Cow<'p, [u32]>,
     runs: Vec<Run>,
 }
@@ -33,7 +33,7 @@ impl<'p> Rows<'p> {
 
     #[inline]
     fn row(&self, i: usize) -> &[Run] {
-        &self.runs[self.starts[i] as usize..self.starts[i + 1] as usize]
+        row(&self.starts, &self.runs, i)
     }
 
     fn of(lives: &'p Lives, pace: &mut Pace<'_, '_>) -> Result<Rows<'p>, Stop> {

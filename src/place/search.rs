@@ -163,9 +163,11 @@ impl Search<'_, '_, '_> {
         let mut improver = Improver::new(self.prepared, &profile, knowledge, meter);
         improver.quick()?;
         if !limited && !improver.done() {
+            let tried = improver.tried;
             self.reference(strategy)?;
             let (knowledge, meter) = (&mut self.knowledge, &mut self.meter);
             improver = Improver::new(self.prepared, &profile, knowledge, meter);
+            improver.tried = tried;
         }
         match strategy {
             Strategy::Best if !improver.done() => improver.go_on(),

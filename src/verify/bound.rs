@@ -35,8 +35,8 @@ pub(super) struct Loads<'a> {
 impl Loads<'_> {
     /// The greatest end that some instant forces, counted from 0, and no less than 0.
     pub fn bound(&self) -> u128 {
-        let sizes = self.candidates.iter().map(|c| c.end - c.start);
-        let all = sizes.fold(Some(0), |all: Option<u64>, size| all?.checked_add(size));
+        let mut sizes = self.candidates.iter().map(|c| c.end - c.start);
+        let all = sizes.try_fold(0_u64, |all, size| all.checked_add(size));
         // Sums that may be wide take twice the room.
         match all {
             Some(_) => self.bound_in::<u64>(),

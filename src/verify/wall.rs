@@ -55,15 +55,13 @@ impl Wall {
     /// The greatest height over the instants `from..to`.
     fn height(&self, (from, to): (usize, usize)) -> u64 {
         let (mut height, mut first, mut last) = (0, from, to - 1);
-        let mut parts = Parts(from, to);
+        let mut rest = (from, to);
         for (depth, Level { whole, inside }) in self.0.iter().enumerate() {
-            for (a, b) in parts.of_level(depth + 1 == self.0.len()) {
-                for &h in &whole[a..b] {
-                    height = height.max(h);
-                }
-                if depth > 0 {
-                    for &h in &inside[a..b] {
-                        height = height.max(h);
+            if rest.0 < rest.1 {
+                for (a, b) in covered(&mut rest, depth + 1 == self.0.len()) {
+                    height = greatest(&whole[a..b], height);
+                    if depth > 0 {
+                        height = greatest(&inside[a..b], height);
                     }
                 }
             }
@@ -78,43 +76,45 @@ impl Wall {
     /// Raises the wall over `from..to` to `height`, which is above it everywhere.
     fn raise(&mut self, (from, to): (usize, usize), height: u64) {
         let (mut first, mut last) = (from, to - 1);
-        let mut parts = Parts(from, to);
+        let mut rest = (from, to);
         let levels = self.0.len();
         for (depth, Level { whole, inside }) in self.0.iter_mut().enumerate() {
-            for (a, b) in parts.of_level(depth + 1 == levels) {
-                for h in &mut whole[a..b] {
-                    *h = height;
+            if rest.0 < rest.1 {
+                for (a, b) in covered(&mut rest, depth + 1 == levels) {
+                    for h in &mut whole[a..b] {
+                        *h = height;
+                    }
                 }
             }
             if depth > 0 {
                 (first, last) = (first / FAN_OUT, last / FAN_OUT);
-                for end in [first, last] {
-                    inside[end] = inside[end].max(height);
-                }
+                inside[first] = inside[first].max(height);
+                inside[last] = inside[last].max(height);
             }
         }
     }
 }
 
-/// What is still to be covered of a range, level by level.
-struct Parts(usize, usize);
+#[inline(always)]
+fn greatest(heights: &[u64], mut greatest: u64) -> u64 {
+    for &height in heights {
+        greatest = greatest.max(height);
+    }
+    greatest
+}
 
-impl Parts {
-    /// The entries of this level that are covered whole but not by an entry of the next.
-    #[inline(always)]
-    fn of_level(&mut self, is_last: bool) -> impl Iterator<Item = (usize, usize)> {
-        let Parts(a, b) = *self;
-        let (up_a, up_b) = (a.div_ceil(FAN_OUT), b / FAN_OUT);
-        let (left, right) = if up_a > up_b || is_last {
-            *self = Parts(0, 0);
-            ((a, b), (0, 0))
-        } else {
-            *self = Parts(up_a, up_b);
-            ((a, up_a * FAN_OUT), (up_b * FAN_OUT, b))
-        };
-        let some = |&(a, b): &(usize, usize)| a < b;
-        let (left, right) = (Some(left).filter(some), Some(right).filter(some));
-        left.into_iter().chain(right)
+/// The entries of a level that the rest of a range covers whole, but that no entry of the next level
+/// covers which the range covers whole; those of the next level are left as the rest.
+#[inline(always)]
+fn covered(rest: &mut (usize, usize), is_last: bool) -> [(usize, usize); 2] {
+    let (a, b) = *rest;
+    let (up_a, up_b) = (a.div_ceil(FAN_OUT), b / FAN_OUT);
+    if up_a > up_b || is_last {
+        *rest = (0, 0);
+        [(a, b), (b, b)]
+    } else {
+        *rest = (up_a, up_b);
+        [(a, up_a * FAN_OUT), (up_b * FAN_OUT, b)]
     }
 }
 
