@@ -332,6 +332,7 @@ impl Ranked {
             problem.hint = Hint {
                 starts: rows.iter().map(|&row| raw.hints[row as usize]).collect(),
                 keep: options.keep,
+                waste: 0,
             };
         }
         problem.items.reserve_exact(rows.len());
