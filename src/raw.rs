@@ -11,7 +11,7 @@ use crate::ir::{FlatIndex, Lives, Segment, Usage};
 use crate::labels::Labels;
 use crate::options::{Floor, Options};
 use crate::order::sort_words;
-use crate::pace::Pace;
+use crate::pace::{Pace, SOME};
 use crate::place::{self, Hint, Item, Kept, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
 use crate::sorting::CompactSort as _;
@@ -298,10 +298,14 @@ impl Ranked {
         };
         // Files often come in that order; if not, the first time decides nearly always.
         let mut is_sorted = true;
-        for pair in rows.windows(2) {
-            pace.work(1)?;
-            is_sorted &= id(pair[0]) <= id(pair[1]);
+        for some in rows.chunks(SOME) {
+            pace.work(some.len())?;
+            is_sorted &= some.is_sorted_by_key(|&row| id(row));
         }
+        let borders = (SOME..rows.len()).step_by(SOME);
+        is_sorted &= borders
+            .map(|at| (rows[at - 1], rows[at]))
+            .all(|(a, b)| id(a) <= id(b));
         if !is_sorted {
             let lower = |row: u32| rank.of(raw.segments_of(row as usize)[0].0);
             let mut keys: Vec<u64> = Vec::with_capacity(rows.len());

@@ -189,6 +189,7 @@ impl Search<'_, '_, '_> {
     /// Places by the reference order, below the best peak so far. // O1
     fn reference(&mut self, strategy: Strategy) -> Result<(), Stop> {
         let problem = self.prepared.problem;
+        self.meter.poll()?;
         let order = reference_unless(problem, &mut self.meter.pace())?;
         for &others in choices(problem, strategy) {
             let cap = self.knowledge.cap(problem);
