@@ -79,6 +79,7 @@ fn measure(name: &str, buffers: &[Buffer], change: &str) {
         problem.hint = Hint {
             starts: starts.clone(),
             keep,
+            waste: before.placement.peak - before.bound,
         };
         let (hinted, time) = solve(&problem);
         let kept = Kept::of(&problem, &hinted.placement.offsets);

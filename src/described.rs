@@ -164,14 +164,14 @@ pub const DESCRIBED: &[Described] = &[
         "hint",
         "none",
         "an earlier plan of this program, or of one like it: what has not changed keeps its address, as far \
-         as that costs nothing (a CSV has a column `hint`); `-` is stdin",
+         as that costs nothing: the plan ends no further above its bound than the earlier one, or by less than \
+         a 128th; else, and with a budget, the whole search runs (a CSV has a column `hint`); `-` is stdin",
     ),
     everywhere(
         "keep",
         "0",
-        "with a hint: bytes of peak that each MiB which keeps its address may cost, compared with a plan \
-         without a hint. With 0 a hint saves time only where it reaches the bound; else the whole search runs \
-         too",
+        "with a hint: bytes of peak that each MiB which keeps its address may cost on top, compared with a \
+         plan without a hint",
     ),
     everywhere(
         "separate_functions",

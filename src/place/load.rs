@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use super::{InPlacePair, Problem};
 use crate::control::Stop;
 use crate::ir::{FlatIndex, Segment};
-use crate::pace::Pace;
+use crate::pace::{Pace, SOME};
 use crate::sorting::CompactSort as _;
 
 /// The loads of a problem, piece by piece.
@@ -76,10 +76,12 @@ impl Loads {
             }
         }
         let mut sum = 0u128;
-        for load in &mut bytes {
-            pace.work(1)?;
-            sum = sum.wrapping_add(*load);
-            *load = sum;
+        for some in bytes.chunks_mut(SOME) {
+            pace.work(some.len())?;
+            for load in some {
+                sum = sum.wrapping_add(*load);
+                *load = sum;
+            }
         }
         for (index, saved) in savings(problem) {
             let (piece, _) = loads.pieces(Segment::new(index, index).expect("one instruction"));

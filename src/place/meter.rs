@@ -79,7 +79,7 @@ impl<'c, 'h> Meter<'c, 'h> {
 
     /// Asks the host now and then, for work that is not counted in steps.
     pub fn pace(&self) -> Pace<'_, 'h> {
-        Pace::of(self.control)
+        Pace::at_once(self.control)
     }
 
     /// Steps taken.

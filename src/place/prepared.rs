@@ -12,7 +12,7 @@ use super::unit::unit;
 use super::{InPlacePair, Problem};
 use crate::control::Stop;
 use crate::ir::{Lives, Usage, row};
-use crate::pace::Pace;
+use crate::pace::{Pace, SOME};
 use crate::sorting::CompactSort as _;
 
 /// Compressed rows of runs.
@@ -38,9 +38,9 @@ impl<'p> Rows<'p> {
 
     fn of(lives: &'p Lives, pace: &mut Pace<'_, '_>) -> Result<Rows<'p>, Stop> {
         let mut runs = Vec::with_capacity(lives.all().len());
-        for &segment in lives.all() {
-            pace.work(1)?;
-            runs.push(segment.into());
+        for some in lives.all().chunks(SOME) {
+            pace.work(some.len())?;
+            runs.extend(some.iter().map(|&segment| Run::from(segment)));
         }
         Ok(Rows {
             starts: Cow::Borrowed(lives.starts()),
@@ -128,9 +128,11 @@ impl<'p> Prepared<'p> {
         let segments = items.runs.iter().chain(&pins.runs).chain(&shortened.runs);
         let timeline = Timeline::unless(segments.copied(), pace)?;
         for rows in [items, pins, shortened] {
-            for run in &mut rows.runs {
-                pace.work(1)?;
-                *run = timeline.run(*run);
+            for runs in rows.runs.chunks_mut(SOME) {
+                pace.work(runs.len())?;
+                for run in runs {
+                    *run = timeline.run(*run);
+                }
             }
         }
         prepared.points = timeline.points();

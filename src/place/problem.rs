@@ -111,6 +111,9 @@ pub struct Hint {
     pub starts: Vec<Option<u64>>,
     /// Bytes of peak that may be paid for each MiB that stays.
     pub keep: u64,
+    /// By how many bytes the earlier placement ended above its own bound, if a search as good as the
+    /// one that is asked for has made it; 0 if nothing is known of it.
+    pub waste: u64,
 }
 
 impl Problem {

@@ -7,7 +7,7 @@ use super::improve::{Improver, Knowledge, Profile};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
 use super::runtime_page;
-use super::warm::Warm;
+use super::warm::{self, Warm};
 use crate::control::Control;
 use crate::options::Strategy;
 use crate::order::reference_unless;
@@ -67,7 +67,8 @@ const BEST_STEPS: u64 = 1 << 22;
 /// of steps as well, for then the reference order comes first. With a runtime page all of them look at
 /// straddling first (see `runtime_page`). All stop at the bound. // S1, S2
 ///
-/// A problem with a hint begins with that, and the result is the one of the least cost; see `warm`.
+/// A problem with a hint begins with that. Without a budget, a result as good as the earlier one was
+/// is enough; else the result is the one of the least cost. See `warm`.
 ///
 /// A step is one placement. A host that cancels or whose budget is used up gets the best placement
 /// found so far.
@@ -148,7 +149,7 @@ impl Search<'_, '_, '_> {
         // Below the bound there is no room, whatever the order.
         let hopeless = self.prepared.problem.ceiling < self.knowledge.bound;
         let alone = strategy == Strategy::Reference || hopeless;
-        if !hopeless && self.hinted()? {
+        if !hopeless && self.hinted(strategy, limited)? {
             return Ok(());
         }
         if alone || limited {
@@ -175,15 +176,22 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Fits the hint, if there is one. Returns whether no search can do better.
-    fn hinted(&mut self) -> Result<bool, Stop> {
+    /// Fits the hint, if there is one. Returns whether that is enough.
+    fn hinted(&mut self, strategy: Strategy, limited: bool) -> Result<bool, Stop> {
         if !Warm::serves(self.prepared.problem) {
             return Ok(false);
         }
-        let warm = self
+        let fitted = self
             .warm
             .insert(Warm::new(self.prepared.problem, &self.meter)?);
-        let (best, enough) = warm.start(self.prepared, self.knowledge.bound, &mut self.meter)?;
+        let bound = self.knowledge.bound;
+        // A budget is there to be used.
+        let told = limited || self.meter.control().deadline.is_some();
+        let goal = match told {
+            true => bound,
+            false => warm::goal(self.prepared.problem, bound, strategy),
+        };
+        let (best, enough) = fitted.start(self.prepared, (bound, goal), &mut self.meter)?;
         if let Some(best) = best {
             let problem = self.prepared.problem;
             self.knowledge.keep(best, problem, &mut self.meter);
@@ -194,6 +202,7 @@ impl Search<'_, '_, '_> {
     /// Places by the reference order, below the best peak so far. // O1
     fn reference(&mut self, strategy: Strategy) -> Result<(), Stop> {
         let problem = self.prepared.problem;
+        self.meter.poll()?;
         let order = reference_unless(problem, &mut self.meter.pace())?;
         for &others in choices(problem, strategy) {
             let cap = self.knowledge.cap(problem);

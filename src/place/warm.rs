@@ -14,27 +14,37 @@
 //!
 //! 1. The hint is *fitted*: hinted items take their starts, the most bytes first, each checked like
 //!    any placement; then everything else, and what could not stay, by first fit. If that ends
-//!    above the bound, it is tried below it, where what finds no room pushes others out; see
+//!    above the goal, it is tried below it, where what finds no room pushes others out; see
 //!    `eject`.
-//! 2. If no search can pay for moving everything, that is the result: its cost is at most that of
-//!    the bound with every hinted item moved. With `keep` 0 that means that it reached the bound.
+//! 2. If it ends at the goal or below, that is the result. It is too if no search can pay for moving
+//!    everything: its cost is at most that of the bound with every hinted item moved.
 //! 3. Else the strategy runs, for peaks below. The lowest that it finds is a ceiling below which
 //!    the hint is fitted again, so that a lower peak moves no more than it has to.
 //!
+//! # The goal
+//!
+//! The whole search for each small change would make a hint cost more than it saves wherever the
+//! bound is out of reach. So what a change costs is measured by what is known to be good enough:
+//! the result may end as far above its bound as the earlier placement did above its own, if a
+//! search as good as this one made that, but by no more than a quarter of the bound; and, but for
+//! `best`, by a 128th of the bound whoever made it. Where a host gives a budget, the goal is the
+//! bound itself: a budget is there to be used.
+//!
 //! # Guarantee
 //!
-//! The peak, less `keep` bytes for each MiB kept, is at most that of the same strategy without a
-//! hint, for `reference` and `fast`. `best` begins its search from the hint and takes another way
-//! from there: with `keep` 0 it is never above the hint as fitted, nor above `fast` with the same
-//! hint.
+//! The peak, less `keep` bytes for each MiB kept, is at most the goal or that of the same strategy
+//! without a hint, whichever is higher, for `reference` and `fast`. `best` begins its search from
+//! the hint and takes another way from there: with `keep` 0 it is never above the hint as fitted,
+//! nor above `fast` with the same hint.
 //!
 //! # What it costs
 //!
 //! At most one first fit, an index over the lives, and three ejections of [`LOOKS_PER_ITEM`] looks
-//! for each item; the one at the bound is left out where too many items end above. None of that is
+//! for each item; the one at the goal is left out where too many items end above. None of that is
 //! counted in steps, but the host's flag and clock are looked at. A search that has to follow costs
-//! what it costs without a hint, or less, since it starts below the hint's peak: without `keep` a
-//! hint that does not reach the bound makes a run longer, not shorter.
+//! what it costs without a hint, or less, since it starts below the hint's peak: a hint that misses
+//! the goal makes a run longer, not shorter, and so does one where the first order of a search is
+//! the last one anyway.
 //!
 //! Hinted items come the most bytes first, so that where several defs may take over one use another
 //! one may get it than did before, and what got it before moves. // L8
@@ -50,6 +60,7 @@ use super::packing::Packing;
 use super::prepared::{Prepared, Windows};
 use super::{PAGE, Placement, Problem};
 use crate::ir::Usage;
+use crate::options::Strategy;
 use crate::order::sort_descending;
 
 /// Looks at neighbours that one ejection may take, and how many more for each item of the problem:
@@ -60,6 +71,12 @@ const LOOKS_PER_ITEM: u64 = 4;
 /// Ejection is worth a try if no more than one item in so many, and a few, ends above its ceiling.
 const EJECTED_OF: usize = 8;
 const FEW: usize = 8;
+
+/// A result that is above the bound by one in so many of its bytes is good enough.
+const SLACK: u64 = 128;
+
+/// An earlier placement that was above its bound by more than one in so many of its bytes is not.
+const MOST_WASTE: u64 = 4;
 
 /// Rounds in which a def waits for its use to be placed; longer chains of equal sizes, listed the
 /// wrong way round, lose their places.
@@ -124,6 +141,17 @@ impl fmt::Display for Kept {
     }
 }
 
+/// The peak at which a hint as fitted is good enough; see the module.
+pub(super) fn goal(problem: &Problem, bound: u64, strategy: Strategy) -> u64 {
+    let bytes = bound.saturating_sub(problem.floor);
+    let slack = match strategy {
+        Strategy::Reference | Strategy::Fast => bytes / SLACK,
+        Strategy::Best => 0,
+    };
+    let waste = problem.hint.waste.min(bytes / MOST_WASTE);
+    bound.saturating_add(waste.max(slack))
+}
+
 /// Cost, then bytes moved: less is better.
 type Cost = (u128, u64);
 
@@ -176,11 +204,11 @@ impl Warm {
     }
 
     /// Fits the hint as it is; returns a placement below which the search has to find one, and
-    /// whether it need not even try.
+    /// whether it need not even try: no search can do better, or the goal is reached.
     pub(super) fn start(
         &mut self,
         prepared: &Prepared<'_>,
-        bound: u64,
+        (bound, goal): (u64, u64),
         meter: &mut Meter<'_, '_>,
     ) -> Result<(Option<Placement>, bool), Stop> {
         let problem = prepared.problem;
@@ -190,13 +218,15 @@ impl Warm {
         let mut above = 0;
         if let Some(placement) = self.fit(prepared, meter)? {
             let ends = placement.offsets.iter().zip(&problem.items);
-            above = ends.filter(|(at, item)| *at + item.size > bound).count();
+            above = ends.filter(|(at, item)| *at + item.size > goal).count();
             self.offer(problem, placement);
         }
-        let enough = cost(bound, self.hinted_bytes, problem.hint.keep).0;
-        if self.cost().is_none_or(|cost| cost.0 > enough)
+        let least = cost(bound, self.hinted_bytes, problem.hint.keep).0;
+        let is_enough =
+            |(cost, placement): &(Cost, Placement)| cost.0 <= least || placement.peak <= goal;
+        if !self.best.as_ref().is_some_and(is_enough)
             && above <= problem.items.len() / EJECTED_OF + FEW
-            && let Some(placement) = self.fit_below(prepared, bound, meter)?
+            && let Some(placement) = self.fit_below(prepared, goal, meter)?
         {
             self.offer(problem, placement);
         }
@@ -205,9 +235,10 @@ impl Warm {
         {
             self.offer(problem, placement);
         }
+        let enough = self.best.as_ref().is_some_and(is_enough);
         let best = self.best.as_ref().map(|(_, placement)| placement.clone());
         self.fitted_peak = best.as_ref().map_or(u64::MAX, |best| best.peak);
-        Ok((best, self.cost().is_some_and(|cost| cost.0 <= enough)))
+        Ok((best, enough))
     }
 
     /// The placement of the least cost, given the lowest that the search has found, after the hint
@@ -406,7 +437,6 @@ impl Placement {
 mod tests {
     use super::*;
     use crate::control::Control;
-    use crate::options::Strategy;
     use crate::place::{Hint, Solved, Unsolved, solve, testing};
     use crate::testing::for_each_seed;
     use arbitrary::{Result, Unstructured};
@@ -473,7 +503,11 @@ mod tests {
             let mut problem = mutated(u, &problem, &mut starts)?;
             let cold: Vec<_> = Strategy::ALL.iter().map(|&s| run(&problem, s)).collect();
             let keep = *u.choose(&[0, 0, 1, 1 << 10, 1 << 18, 1 << 20, u64::MAX])?;
-            problem.hint = Hint { starts, keep };
+            problem.hint = Hint {
+                starts,
+                keep,
+                waste: u.int_in_range(0..=8)? * 4096,
+            };
             let peaks = [Strategy::Reference, Strategy::Fast, Strategy::Best].map(|strategy| {
                 let warm = run(&problem, strategy);
                 let cold = &cold[Strategy::ALL.iter().position(|&s| s == strategy).unwrap()];
@@ -533,7 +567,11 @@ mod tests {
             } else {
                 u64::MAX
             };
-            problem.hint = Hint { starts, keep };
+            problem.hint = Hint {
+                starts,
+                keep,
+                waste: 0,
+            };
             for &strategy in Strategy::ALL {
                 let again = run(&problem, strategy).expect("it still fits");
                 assert_eq!(again.placement.offsets, offsets, "{strategy} {problem:?}");
@@ -556,11 +594,90 @@ mod tests {
             testing::add_item(&mut problem, size, &[(at, at + 5)]);
         }
         let starts = (0..8).map(|i| (i != 4).then_some(10 * (i % 4))).collect();
-        problem.hint = Hint { starts, keep: 0 };
+        problem.hint.starts = starts;
         let solved = run(&problem, Strategy::Fast).expect("no ceiling");
         assert_eq!(solved.placement.peak, 50);
         let kept = Kept::of(&problem, &solved.placement.offsets);
         assert_eq!((kept.kept, kept.moved), (6, 1), "{:?}", solved.placement);
+    }
+
+    #[test]
+    fn without_a_budget_the_goal_is_enough_and_nothing_is_above_it_that_a_search_would_have_found()
+    {
+        let (mut imitated, mut searched) = (0, 0);
+        for_each_seed(0..300, |u| {
+            let problem = Problem {
+                runtime_page: 0,
+                ..testing::problem(u)?
+            };
+            let free = |problem: &Problem, strategy| {
+                solve(problem, strategy, None, &mut Control::default())
+            };
+            let strategy = *u.choose(&[Strategy::Reference, Strategy::Fast])?;
+            let Ok(before) = free(&problem, strategy) else {
+                return Ok(());
+            };
+            let mut starts = hint(u, &before.placement.offsets)?;
+            let mut problem = mutated(u, &problem, &mut starts)?;
+            let cold = free(&problem, strategy);
+            let waste = before.placement.peak - before.bound;
+            let keep = 0;
+            problem.hint = Hint {
+                starts,
+                keep,
+                waste,
+            };
+            let Ok(warm) = free(&problem, strategy) else {
+                assert!(cold.is_err(), "what fits without a hint fits with it");
+                return Ok(());
+            };
+            let goal = goal(&problem, warm.bound, strategy);
+            assert!(goal - warm.bound <= waste.max((warm.bound - problem.floor) / SLACK));
+            let cold = cold.map_or(u64::MAX, |cold| cold.placement.peak);
+            assert!(warm.placement.peak <= goal.max(cold), "{problem:?}");
+            imitated += usize::from(warm.placement.peak > cold.min(warm.bound));
+            searched += usize::from(warm.placement.peak > goal);
+            Ok(())
+        });
+        assert!(imitated > 0 && searched > 0, "{imitated} {searched}");
+    }
+
+    #[test]
+    fn a_wasteful_hint_is_not_imitated() {
+        let problem = |waste| {
+            let mut problem = Problem {
+                ceiling: u64::MAX,
+                granule: 1,
+                ..Problem::default()
+            };
+            // One after the other could lie on the same bytes; a host has put them side by side.
+            for i in 0..8 {
+                testing::add_item(&mut problem, 101, &[(2 * i, 2 * i + 1)]);
+            }
+            problem.hint.starts = (0..8).map(|i| Some(3 * i)).collect();
+            problem.hint.waste = waste;
+            solve(&problem, Strategy::Fast, None, &mut Control::default())
+        };
+        let peak = |waste| problem(waste).map(|solved| solved.placement.peak);
+        assert_eq!(peak(0), Ok(101), "nobody says that this was good");
+        assert_eq!(
+            peak(20),
+            Ok(119),
+            "less than the hint has: what ends above moves"
+        );
+        assert_eq!(peak(21), Ok(122), "as good as it was");
+        let mut far = Problem {
+            ceiling: u64::MAX,
+            granule: 1,
+            ..Problem::default()
+        };
+        for i in 0..2 {
+            testing::add_item(&mut far, 100, &[(2 * i, 2 * i + 1)]);
+        }
+        far.hint.starts = vec![Some(0), Some(100)];
+        far.hint.waste = 100;
+        let solved = solve(&far, Strategy::Fast, None, &mut Control::default());
+        assert_eq!(solved.map(|solved| solved.placement.peak), Ok(100));
     }
 
     #[test]

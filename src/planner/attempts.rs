@@ -184,7 +184,7 @@ impl Planning<'_> {
 }
 
 /// The strategies that one contains.
-fn simpler(strategy: Strategy) -> &'static [Strategy] {
+pub(super) fn simpler(strategy: Strategy) -> &'static [Strategy] {
     match strategy {
         Strategy::Reference => &[],
         Strategy::Fast => &[Strategy::Reference],

@@ -15,7 +15,7 @@ use super::engines::reuse_across_engines;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ir::{MemLocId, Program, Space, Usage};
-use crate::options::{Geometry, Options};
+use crate::options::{Geometry, Options, Strategy};
 use crate::plan::Plan;
 
 /// The plan of `program` in which each candidate lies where `address` says, by its function's
@@ -83,6 +83,8 @@ pub fn plan_with_addresses(
     for space in &mut plan.spaces {
         space.peak = highest[space.space as usize].unwrap_or(space.floor);
     }
+    // No search of ours has made it, so it is no measure for one. // S2
+    plan.strategy = Strategy::Reference;
     let raw_bytes = plan.metrics["raw_bytes_placed"];
     take_figures(&mut plan, raw_bytes);
     Ok(plan)

@@ -7,15 +7,19 @@
 
 use std::collections::BTreeMap;
 
+use super::attempts::simpler;
 use crate::ir::{Function, MemLocId, Space};
+use crate::options::{Geometry, Strategy};
 use crate::place::{Hint, Item};
-use crate::plan::{FunctionPlan, MemLocPlan, Plan, is_label};
+use crate::plan::{FunctionPlan, MemLocPlan, Plan, SpacePlan, is_label};
 
 /// The functions of an earlier plan.
 pub(super) struct Hints<'p> {
     /// By core, then by name.
     cores: BTreeMap<u32, BTreeMap<&'p str, HintOfFunction<'p>>>,
     keep: u64,
+    /// The spaces, if a search as good as the one that is asked for has placed them.
+    spaces: &'p [SpacePlan],
 }
 
 /// One function of an earlier plan.
@@ -26,8 +30,8 @@ struct HintOfFunction<'p> {
 }
 
 impl<'p> Hints<'p> {
-    /// The functions of `plan`; `keep` as in the options.
-    pub(super) fn of(plan: Option<&'p Plan>, keep: u64) -> Hints<'p> {
+    /// The functions of `plan`; `keep` as in the options, `strategy` as it is asked for.
+    pub(super) fn of(plan: Option<&'p Plan>, keep: u64, strategy: Strategy) -> Hints<'p> {
         let mut cores: BTreeMap<u32, BTreeMap<_, _>> = BTreeMap::new();
         for module in plan.into_iter().flat_map(|plan| &plan.modules) {
             let functions = cores.entry(module.core).or_default();
@@ -36,7 +40,17 @@ impl<'p> Hints<'p> {
                 (plan.name.as_str(), HintOfFunction { plan, by_name })
             }));
         }
-        Hints { cores, keep }
+        let is_measure = |plan: &&Plan| {
+            let as_good = plan.strategy == strategy || simpler(plan.strategy).contains(&strategy);
+            // A space's figures are those of its problems only where it has its addresses to itself.
+            as_good && plan.options.geometry == Geometry::Split
+        };
+        let spaces = plan.filter(is_measure).map_or(&[][..], |plan| &plan.spaces);
+        Hints {
+            cores,
+            keep,
+            spaces,
+        }
     }
 
     /// Whether there is nothing to go by.
@@ -44,12 +58,16 @@ impl<'p> Hints<'p> {
         self.cores.is_empty()
     }
 
-    /// The hint for items, each a location of some core's function, in one space.
+    /// The hint for items, each a location of some core's function, in one space of one core, or in
+    /// the shared one.
     pub(super) fn hint<'i>(
         &mut self,
         space: Space,
+        core: Option<u32>,
         items: impl Iterator<Item = (&'i Item, u32, &'i Function, MemLocId)>,
     ) -> Hint {
+        let mut spaces = self.spaces.iter();
+        let waste = spaces.find(|told| told.space == space && told.core == core);
         let starts = items.map(|(item, core, function, id)| {
             let functions = self.cores.get_mut(&core)?;
             let before = functions.get_mut(function.name())?.find(function, id)?;
@@ -59,6 +77,7 @@ impl<'p> Hints<'p> {
         Hint {
             starts: starts.collect(),
             keep: self.keep,
+            waste: waste.map_or(0, |told| told.peak.saturating_sub(told.lower_bound)),
         }
     }
 }

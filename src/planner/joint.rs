@@ -147,7 +147,7 @@ pub(super) fn run(
     // What earlier functions hold, at every moment, by lane.
     let mut below = vec![Ranges::default(); lanes.count() as usize];
     let mut limit = None;
-    let mut hints = Hints::of(control.hint, scene.options.keep);
+    let mut hints = Hints::of(control.hint, scene.options.keep, attempt.strategy);
     // By lane: the sum of the bounds of functions that all interfere.
     let mut stacked = vec![floor; lanes.count() as usize];
     let mut batches = batches(scene, floor, capacity)?.into_iter();
@@ -163,7 +163,7 @@ pub(super) fn run(
                 let (module, function) = home(scene.modules, owner);
                 (item, module.core(), function, owner.loc)
             });
-            problem.hint = hints.hint(Space::Shared, items);
+            problem.hint = hints.hint(Space::Shared, None, items);
         }
         let solved = shares::solve(
             &problem,

@@ -134,7 +134,7 @@ pub(super) fn run(
     let mut inherited = vec![Ranges::default(); functions.len()];
     let mut runs: Vec<FrameRun> = functions.iter().map(|_| FrameRun::default()).collect();
     let mut loads = Loads::new(functions.len(), floor);
-    let mut hints = Hints::of(control.hint, options.keep);
+    let mut hints = Hints::of(control.hint, options.keep, attempt.strategy);
     let mut kept = control.hint.map(|_| Kept::default());
     for (done, &f) in calls.callers_first.iter().enumerate() {
         let later = later + calls.callers_first.len() - done - 1;
@@ -217,7 +217,7 @@ pub(super) fn run(
             let core = scene.modules[module].core();
             let items = frame.problem.items.iter().zip(&frame.items);
             let items = items.map(|(item, &id)| (item, core, &functions[f], id));
-            frame.problem.hint = hints.hint(space, items);
+            frame.problem.hint = hints.hint(space, Some(core), items);
         }
         let solved = shares::solve(
             &frame.problem,

@@ -142,6 +142,7 @@ pub(super) fn order(
     base: BaseRule,
     meter: &mut Meter<'_, '_>,
 ) -> Result<StackOrder, Stop> {
+    meter.poll()?;
     let mut pace = meter.pace();
     let (mut items, mut rest) = (Vec::with_capacity(profile.items() as usize), Vec::new());
     for item in 0..profile.items() {

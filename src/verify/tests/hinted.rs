@@ -77,7 +77,9 @@ fn every_hint_is_harmless(u: &mut Unstructured<'_>, shape: &Shape) -> Result<(u6
     let one_function = program.modules().iter().all(|m| m.functions().len() == 1);
     if options.keep == 0 && one_function {
         for (with, without) in warm.spaces.iter().zip(&cold.spaces) {
-            assert!(with.peak <= without.peak, "{}", show(&program, &cold, &[]));
+            let slack = (without.peak - without.floor) / 128; // Good enough; see `place::warm`.
+            let most = without.peak + slack;
+            assert!(with.peak <= most, "{}", show(&program, &cold, &[]));
         }
     }
     let kept = warm.kept().expect("there was a hint");
