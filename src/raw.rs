@@ -10,7 +10,7 @@ use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Lives, Segment, Usage};
 use crate::labels::Labels;
 use crate::options::{Floor, Options};
-use crate::pace::{Pace, SOME};
+use crate::pace::Pace;
 use crate::place::{self, Hint, Item, Kept, Named, PAGE, Pin, Problem, Region, Unsolved};
 use crate::plan::Status;
 use crate::sorting::{CompactSort as _, sort_words};
