@@ -281,13 +281,6 @@ impl Ranked {
             ..Problem::default()
         };
         problem.regions.sort_compact_by_key(|r| r.base);
-        if !raw.hints.is_empty() {
-            problem.hint = Hint {
-                starts: rows.iter().map(|&row| raw.hints[row as usize]).collect(),
-                keep: options.keep,
-                waste: 0,
-            };
-        }
         let mut lives = Merged {
             raw,
             rank: &rank,
@@ -344,6 +337,13 @@ impl Ranked {
                 block.iter().for_each(&mut add);
                 left = &left[end..];
             }
+        }
+        if !raw.hints.is_empty() {
+            problem.hint = Hint {
+                starts: rows.iter().map(|&row| raw.hints[row as usize]).collect(),
+                keep: options.keep,
+                waste: 0,
+            };
         }
         for &row in &pin_rows {
             pace.work(1)?;

@@ -470,11 +470,15 @@ impl<'c> Rows<'c> {
             }
         }
         // Numbers that ascend, as most tools write them, are all different.
-        let key = |at: Range<usize>| (at.len(), &self.text[at]);
-        self.last = place.filter(|at| {
-            let last = self.last.take();
-            last.is_some_and(|last| key(last) < key(at.clone()))
-        });
+        self.last = match (&self.last, place) {
+            (Some(last), Some(at))
+                if last.len() < at.len()
+                    || last.len() == at.len() && self.text[last.clone()] < *id =>
+            {
+                Some(at)
+            }
+            _ => None,
+        };
         Ok(())
     }
 

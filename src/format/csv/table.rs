@@ -141,27 +141,29 @@ impl<'t> Records<'t> {
             return None;
         }
         self.fields.clear();
-        let (mut from, mut end) = (start, bytes.len());
-        // Most fields are numbers, which are read on the way to their ends.
-        let (mut number, mut others) = (0_u64, 0);
-        for (at, &byte) in (start..).zip(&bytes[start..]) {
-            let digit = byte.wrapping_sub(b'0');
-            if digit <= 9 {
+        let rest = &bytes[start..];
+        let mut at = 0;
+        loop {
+            // Most fields are numbers, which are read on the way to their ends.
+            let (from, mut number) = (at, 0_u64);
+            while at < rest.len() && rest[at].is_ascii_digit() {
+                let digit = rest[at] - b'0';
                 number = number.wrapping_mul(10).wrapping_add(digit.into());
-            } else if matches!(byte, b',' | b'\n' | b'\r') {
-                if byte != b',' {
-                    end = at;
-                    break;
-                }
-                self.fields.push(Field::new(from..at, number, others));
-                from = at + 1;
-                (number, others) = (0, 0);
-            } else {
-                others += 1;
+                at += 1;
             }
+            let digits = at - from;
+            while at < rest.len() && !matches!(rest[at], b',' | b'\n' | b'\r') {
+                at += 1;
+            }
+            let others = at - from - digits;
+            let field = start + from..start + at;
+            self.fields.push(Field::new(field, number, others));
+            if rest.get(at) != Some(&b',') {
+                break;
+            }
+            at += 1;
         }
-        self.fields.push(Field::new(from..end, number, others));
-        self.at = end;
+        self.at = start + at;
         Some(Record {
             text: self.table,
             fields: &self.fields,
@@ -177,7 +179,7 @@ fn line(bytes: &[u8], start: usize) -> &[u8] {
     const LOW: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = LOW << 7;
     let has = |word: u64, byte: u8| {
-        let word = word ^ LOW * u64::from(byte);
+        let word = word ^ (LOW * u64::from(byte));
         word.wrapping_sub(LOW) & !word & HIGH != 0
     };
     let rest = &bytes[start..];
