@@ -59,6 +59,11 @@ impl Around {
         seen + 1
     }
 
+    /// How many ranges there are.
+    pub(super) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// The lowest free start.
     pub(super) fn lowest(&self, request: Request) -> Option<u64> {
         let mut start = request.admitted(request.low)?;
