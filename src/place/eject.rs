@@ -16,6 +16,7 @@
 use std::collections::BinaryHeap;
 
 use super::Problem;
+use super::around::{Around, IMMOVABLE};
 use super::improve::Neighbours;
 use super::meter::{Meter, Stop};
 use super::prepared::{Prepared, Windows};
@@ -34,22 +35,8 @@ pub(super) struct Ejection<'a, 'p> {
     /// What has no place, the largest first.
     queue: BinaryHeap<(u64, std::cmp::Reverse<u32>)>,
     /// The neighbours of the item in question.
-    around: Vec<Range>,
+    around: Around,
 }
-
-/// Bytes that a neighbour holds.
-#[derive(Clone, Copy)]
-struct Range {
-    start: u64,
-    end: u64,
-    /// The item; [`PIN`] for what cannot be moved.
-    item: u32,
-}
-
-const PIN: u32 = u32::MAX;
-
-/// What moving a pin costs: more than all items together.
-const IMMOVABLE: u128 = 1 << 110;
 
 impl<'a, 'p> Ejection<'a, 'p> {
     /// Goes on from `starts`, all of which end within their windows: `windows` tells in which ones
@@ -67,7 +54,7 @@ impl<'a, 'p> Ejection<'a, 'p> {
             starts,
             windows,
             queue: BinaryHeap::new(),
-            around: Vec::new(),
+            around: Around::default(),
         };
         for item in 0..ejection.starts.len() as u32 {
             if ejection.starts[item as usize].is_none() {
@@ -117,36 +104,11 @@ impl<'a, 'p> Ejection<'a, 'p> {
         self.queue.push((size, std::cmp::Reverse(item)));
     }
 
-    /// Collects what is placed around an item, by start; returns how many looks that took.
     fn look_around(&mut self, item: u32) -> u64 {
-        let problem = self.prepared.problem;
-        let (around, starts) = (&mut self.around, &self.starts);
-        around.clear();
-        let count = problem.items.len();
-        let seen = self.neighbours.visit(self.prepared, item, |other| {
-            let i = other as usize;
-            if i >= count {
-                let pin = problem.pins[i - count];
-                if pin.start < pin.end {
-                    let (start, end) = (pin.start, pin.end);
-                    around.push(Range {
-                        start,
-                        end,
-                        item: PIN,
-                    });
-                }
-            } else if let Some(start) = starts[i] {
-                let end = start + problem.items[i].size;
-                around.push(Range {
-                    start,
-                    end,
-                    item: other,
-                });
-            }
-        });
-        around.sort_unstable_by_key(|r| (r.start, r.item));
-        around.dedup_by_key(|r| (r.start, r.item, r.end));
-        seen + 1
+        let starts = &self.starts;
+        let start_of = |other| starts[other as usize];
+        let (prepared, neighbours) = (self.prepared, self.neighbours);
+        self.around.look(prepared, neighbours, item, start_of)
     }
 
     fn requests(&self, item: u32) -> impl Iterator<Item = Request> + use<'a> {
@@ -168,78 +130,27 @@ impl<'a, 'p> Ejection<'a, 'p> {
 
     /// The lowest free start.
     fn lowest(&self, item: u32) -> Option<u64> {
-        self.requests(item).find_map(|request| {
-            let mut start = request.admitted(request.low)?;
-            for range in &self.around {
-                if range.start >= start.checked_add(request.size)? {
-                    break;
-                }
-                if range.end > start {
-                    start = request.admitted(range.end)?;
-                }
-            }
-            (start.checked_add(request.size)? <= request.high).then_some(start)
-        })
+        self.requests(item)
+            .find_map(|request| self.around.lowest(request))
     }
 
     /// The start at which it costs least to push away what is there; of several the lowest. `None`
     /// if pins leave no room.
-    fn cheapest(&self, item: u32) -> Option<u64> {
-        let weight = |r: &Range| match r.item {
-            PIN => IMMOVABLE,
-            other => {
-                let size = self.problem().items[other as usize].size;
-                let pushed = u128::from(self.pushed[other as usize]) + 1;
-                u128::from(size) * pushed * pushed
-            }
-        };
-        // Weights of those that start before, and of those that end at or before, an address.
-        let mut starting: Vec<(u64, u128)> = vec![(0, 0)];
-        let mut ends: Vec<(u64, u128)> = Vec::with_capacity(self.around.len());
-        let mut sum = 0;
-        for range in &self.around {
-            sum += weight(range);
-            starting.push((range.start, sum));
-            ends.push((range.end, weight(range)));
-        }
-        ends.sort_unstable();
-        sum = 0;
-        for (_, weight) in &mut ends {
-            sum += *weight;
-            *weight = sum;
-        }
-        let cost = |start: u64, size: u64| {
-            // The first entry stands for nothing.
-            let begun = starting[1..].partition_point(|&(at, _)| at < start + size);
-            let ended = ends.partition_point(|&(at, _)| at <= start);
-            let ended = if ended == 0 { 0 } else { ends[ended - 1].1 };
-            starting[begun].1 - ended
-        };
+    fn cheapest(&mut self, item: u32) -> Option<u64> {
+        let (items, pushed) = (&self.prepared.problem.items, &self.pushed);
+        self.around.weigh(|other| {
+            let size = items[other as usize].size;
+            let pushed = u128::from(pushed[other as usize]) + 1;
+            u128::from(size) * pushed * pushed
+        });
         let mut best: Option<(u128, u64)> = None;
         for request in self.requests(item) {
-            // To rest on something, or to leave off where something begins.
-            let below = self
-                .around
-                .iter()
-                .map(|r| r.start.saturating_sub(request.size));
-            let above = ends.iter().map(|&(end, _)| end);
-            let top = request.high.saturating_sub(request.size);
-            let candidates = above.chain(below.map(|at| at - at % request.align));
-            for at in candidates.chain([request.low, top - top % request.align]) {
-                let Some(start) = request.admitted(at.max(request.low)) else {
-                    continue;
-                };
-                if start
-                    .checked_add(request.size)
-                    .is_none_or(|end| end > request.high)
-                {
-                    continue;
-                }
-                let this = (cost(start, request.size), start);
-                if this.0 < IMMOVABLE && best.is_none_or(|best| this < best) {
+            self.around.each_start(request, |cost, start| {
+                let this = (cost, start);
+                if cost < IMMOVABLE && best.is_none_or(|best| this < best) {
                     best = Some(this);
                 }
-            }
+            });
         }
         best.map(|(_, start)| start)
     }
@@ -248,11 +159,11 @@ impl<'a, 'p> Ejection<'a, 'p> {
     fn put(&mut self, item: u32, start: u64) {
         let end = start + self.problem().items[item as usize].size;
         let around = std::mem::take(&mut self.around);
-        for range in around.iter().filter(|r| r.start < end && start < r.end) {
-            if self.starts[range.item as usize].take().is_some() {
-                let pushed = &mut self.pushed[range.item as usize];
+        for other in around.between(start, end) {
+            if self.starts[other as usize].take().is_some() {
+                let pushed = &mut self.pushed[other as usize];
                 *pushed = pushed.saturating_add(1);
-                self.enqueue(range.item);
+                self.enqueue(other);
             }
         }
         self.around = around;

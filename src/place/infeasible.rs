@@ -161,7 +161,7 @@ fn fits(problem: &Problem, left: &mut u64, control: &mut Control<'_>) -> Option<
     let prepared = Prepared::unless(problem, &mut Pace::of(control)).ok()?;
     let allowed = ANSWER_STEPS.min(*left);
     let mut steps = Steps::new(allowed, control);
-    let answer = decide(&prepared, &mut steps);
+    let answer = decide(&prepared, problem.ceiling, &mut steps);
     *left -= allowed - steps.left().min(allowed);
     match answer {
         exact::Outcome::Placed(_) => Some(true),

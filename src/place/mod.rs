@@ -1,5 +1,6 @@
 //! From lives to addresses. // P
 
+mod around;
 mod bound;
 mod eject;
 mod exact;

@@ -62,8 +62,8 @@ const BEST_STEPS: u64 = 1 << 22;
 /// Runs a strategy.
 ///
 /// `reference` is one order and first fit. `fast` tries a handful of other orders, and the
-/// reference order too unless the bound is reached before; `best` does the same and goes on with
-/// whatever may still help (see `improve`). So each is never above the one before it; under a budget
+/// reference order too unless the bound is reached before; where items are few, a short exact search
+/// follows. `best` does the same and goes on with whatever may still help (see `improve`). So each is never above the one before it; under a budget
 /// of steps as well, for then the reference order comes first. With a runtime page all of them look at
 /// straddling first (see `runtime_page`). All stop at the bound. // S1, S2
 ///
@@ -170,6 +170,7 @@ impl Search<'_, '_, '_> {
             improver = Improver::new(self.prepared, &profile, knowledge, meter);
             improver.tried = tried;
         }
+        improver.short_exact()?;
         match strategy {
             Strategy::Best if !improver.done() => improver.go_on(),
             _ => Ok(()),
@@ -262,6 +263,7 @@ mod tests {
     use crate::place::naive::{self, Outcome};
     use crate::place::prepared::Straddling;
     use crate::place::testing;
+    use arbitrary::Unstructured;
     use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 
@@ -357,6 +359,51 @@ mod tests {
             }
             Ok(())
         });
+    }
+
+    /// A rectangle of time and bytes cut into `count` pieces by straight cuts.
+    fn pieces(u: &mut Unstructured<'_>, count: usize) -> arbitrary::Result<Problem> {
+        let mut pieces = vec![(0, 29, 100)]; // The first and the last time, bytes.
+        for _ in 0..4 * count {
+            if pieces.len() == count {
+                break;
+            }
+            let i = u.choose_index(pieces.len())?;
+            let (first, last, size) = pieces[i];
+            if u.arbitrary()? && first < last {
+                let at = u.int_in_range(first..=last - 1)?;
+                pieces[i] = (first, at, size);
+                pieces.push((at + 1, last, size));
+            } else if size > 1 {
+                let at = u.int_in_range(1..=size - 1)?;
+                pieces[i] = (first, last, at);
+                pieces.push((first, last, size - at));
+            }
+        }
+        let mut problem = Problem {
+            ceiling: u64::MAX,
+            granule: 1,
+            ..Problem::default()
+        };
+        for (first, last, size) in pieces {
+            testing::add_item(&mut problem, size, &[(first, last)]);
+        }
+        Ok(problem)
+    }
+
+    #[test]
+    fn fast_lays_back_nearly_always_what_was_cut_into_few_pieces() {
+        let mut wasted = 0;
+        crate::testing::for_each_seed(0..200, |u| {
+            let problem = pieces(u, 30)?;
+            let solved = solve(&problem, Strategy::Fast, None, &mut Control::default());
+            let solved = solved.expect("there is no ceiling");
+            let violations = testing::violations(&problem, &solved.placement);
+            assert_eq!(violations, Vec::<String>::new());
+            wasted += usize::from(solved.placement.peak > 100);
+            Ok(())
+        });
+        assert!(wasted <= 4, "{wasted} of 200");
     }
 
     #[test]

@@ -1,15 +1,14 @@
-//! Whether anything fits below the ceiling: the exact search with one aim.
+//! Whether anything fits below an address: the exact search with one aim.
 
 use super::ladder::{NOGOOD_BITS, luby, settings};
 use super::{Exact, Outcome, Random};
 use crate::place::prepared::Prepared;
 use crate::place::steps::Steps;
 
-/// Looks for a placement below the problem's ceiling until it is found, refuted for the problem
+/// Looks for a placement whose peak is at most `target` until it is found, refuted for the problem
 /// itself, or the steps are spent.
-pub(crate) fn decide(prepared: &Prepared<'_>, steps: &mut Steps<'_, '_>) -> Outcome {
-    let ceiling = prepared.problem.ceiling;
-    let Some(mut exact) = Exact::new(prepared, ceiling, NOGOOD_BITS) else {
+pub(crate) fn decide(prepared: &Prepared<'_>, target: u64, steps: &mut Steps<'_, '_>) -> Outcome {
+    let Some(mut exact) = Exact::new(prepared, target, NOGOOD_BITS) else {
         return Outcome::Unknown;
     };
     let unit_nodes = 2 * exact.model.items() as u64;
@@ -19,7 +18,7 @@ pub(crate) fn decide(prepared: &Prepared<'_>, steps: &mut Steps<'_, '_>) -> Outc
         let settings = settings(runs, &mut random);
         runs += 1;
         let nodes = unit_nodes * luby(runs);
-        match exact.attempt(ceiling, settings, &mut random, nodes, steps) {
+        match exact.attempt(target, settings, &mut random, nodes, steps) {
             Outcome::Unknown => (),
             Outcome::Refuted if !exact.is_faithful() => return Outcome::Unknown,
             decided => return decided,

@@ -1,19 +1,23 @@
 //! Orders and repairs of them: what the strategies `fast` and `best` are made of. // S1, O2
 //!
 //! `fast` is the first order, repaired where that costs next to nothing, and a handful of others,
-//! each given up where it becomes no better. `best` goes on until the bound or the budget with two
-//! methods, each the only one that succeeds on some kind of problem:
+//! each given up where it becomes no better; where items are few, a short exact search comes last.
+//! `best` goes on until the bound or the budget with three methods, each the only one that succeeds
+//! on some kind of problem:
 //!
 //! * **orders and promotion** (`orders`, `promote`): first fit from the peak, and repairs of the
 //!   order; where few items overlap, repairs of the placement that the order has made
 //!   (`incremental`). Costs a few passes; for problems of any size;
 //! * **the exact search** (`crate::place::exact`), for a few thousand items, which also proves
-//!   better bounds.
+//!   better bounds;
+//! * **guided ejection** (`guided`), where few items live together and hardly any bytes may be
+//!   wasted.
 //!
 //! After a fixed opening, in which each method has its best try, they take turns; the turns of the
-//! exact search grow as long as nothing succeeds. All of it is counted in steps, the meter's
-//! placements, so that a run is repeatable. // S4
+//! exact search grow as long as nothing succeeds, those of guided ejection as long as it does. All
+//! of it is counted in steps, the meter's placements, so that a run is repeatable. // S4
 
+mod guided;
 mod incremental;
 mod neighbours;
 mod orders;
@@ -23,7 +27,7 @@ mod stack;
 
 use std::time::Duration;
 
-use super::exact::{Finding, Ladder, Random};
+use super::exact::{Finding, Ladder, Outcome, Random, decide};
 use super::first_fit::{Others, first_fit};
 use super::meter::{Meter, Stop};
 use super::packing::NOT_PLACED;
@@ -31,6 +35,7 @@ use super::prepared::Prepared;
 use super::steps::Steps;
 use super::{Placement, Problem};
 use crate::control::Progress;
+use guided::Guided;
 use incremental::{Incremental, Patience};
 pub(super) use neighbours::Neighbours;
 use orders::{BaseRule, StackOrder, StackRule, order};
@@ -43,11 +48,22 @@ const ACTS_PER_STEP: u64 = 64;
 /// The exact search serves up to so many items: a node costs as many acts.
 const EXACT_ITEMS: usize = 4000;
 
+/// Strategy `fast` ends with an exact search of up to so many items. One descent takes a number of
+/// acts that grows with their square; so many for each pair are enough for a few.
+const FEW_ITEMS: usize = 256;
+const ACTS_PER_PAIR: u64 = 4;
+
+/// Up to so many items it reaches the bound more often than not.
+const EXACT_IN_REACH: usize = 512;
+
 /// Up to so many items a pass costs next to nothing.
 const SMALL: usize = 4000;
 
 /// With fewer live items a repair costs little.
 const SPARSE: u64 = 200;
+
+/// With more live items guided ejection gets nowhere.
+const FEW_LIVE: u64 = 1000;
 
 /// How many orders `fast` tries on problems that are not small.
 const QUICK: usize = 3;
@@ -169,6 +185,9 @@ pub(crate) struct Improver<'a, 'k, 'c, 'h> {
     ladder: Option<Ladder>,
     /// How many of the passes there have been.
     pub(crate) tried: usize,
+    /// The peak from which the ladder starts down, if not from the best.
+    ladder_top: Option<u64>,
+    guided: Option<Guided>,
     /// How many promotions there have been: the seed of the next one.
     turn: u64,
 }
@@ -188,6 +207,8 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             meter,
             ladder: None,
             tried: 0,
+            ladder_top: None,
+            guided: None,
             turn: 0,
         }
     }
@@ -230,6 +251,36 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Ok(())
     }
 
+    /// What strategy `fast` does at the end, where items are few: short exact searches at the bound
+    /// and a little above it.
+    ///
+    /// What they find does not depend on the best peak so far, so a better start ends no higher. // S2
+    pub(crate) fn short_exact(&mut self) -> Result<(), Stop> {
+        let problem = self.problem();
+        let count = problem.items.len();
+        if count > FEW_ITEMS {
+            return Ok(());
+        }
+        // The first aims of a ladder are easy, and teach it where the trouble is.
+        self.ladder_top = Some(self.knowledge.cap(problem).saturating_add(1));
+        let bound = self.knowledge.bound;
+        let above = bound.saturating_add((bound - problem.floor) / 8);
+        for target in [bound, above.min(problem.ceiling)] {
+            if self.done() {
+                return Ok(());
+            }
+            let acts = ACTS_PER_PAIR * (count * count) as u64;
+            let mut steps = Steps::new(acts, self.meter.control());
+            let outcome = decide(self.prepared, target, &mut steps);
+            let used = acts - steps.left().min(acts);
+            if let Outcome::Placed(offsets) = outcome {
+                self.keep(Placement::of(problem, offsets));
+            }
+            self.meter.charge(used / ACTS_PER_STEP)?;
+        }
+        Ok(())
+    }
+
     /// What strategy `best` does after that.
     pub(crate) fn go_on(&mut self) -> Result<(), Stop> {
         self.opening()?;
@@ -260,6 +311,18 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         live < SPARSE || live * 400 < u64::from(self.profile.items())
     }
 
+    /// Whether the bound is far below what is known.
+    fn far(&self) -> bool {
+        let bound = self.knowledge.bound;
+        let gap = self.knowledge.cap(self.problem()).saturating_sub(bound);
+        gap > (bound - self.problem().floor) / 16
+    }
+
+    /// Whether guided ejection is worth a try.
+    fn few_live(&self) -> bool {
+        Guided::serves(self.prepared) && self.live() < FEW_LIVE
+    }
+
     fn keep(&mut self, placement: Placement) {
         let problem = self.prepared.problem;
         self.knowledge.keep(placement, problem, self.meter);
@@ -268,13 +331,18 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
     /// The best try of each method, the cheap ones first.
     fn opening(&mut self) -> Result<(), Stop> {
         let small = self.small();
+        if small {
+            self.climb(1 << 21)?;
+        }
+        // Where the bound is near, orders and promotion get to it sooner.
+        if self.far() && self.few_live() {
+            self.eject(8 * u64::from(self.profile.items()) + 20_000)?;
+        }
         if !small {
             self.promote(FIRST.0, FIRST.1)?;
             for (stack, base) in &PASSES[self.tried..] {
                 self.pass(*stack, *base)?;
             }
-        } else {
-            self.climb(1 << 21)?;
         }
         for (stack, base) in PROMOTIONS {
             self.promote(stack, base)?;
@@ -282,7 +350,8 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Ok(())
     }
 
-    /// Turns without end: an attempt with rules drawn at random, then as much of the exact search.
+    /// Turns without end: an attempt with rules drawn at random, then as much of the exact search
+    /// and of guided ejection.
     ///
     /// Every other attempt aims part of the way down from the best peak to the bound, further after
     /// a success and less far after a failure: the bound may be out of reach.
@@ -290,6 +359,15 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         let mut random = Random::new(0);
         let mut share = 0.5;
         let mut stale = 0_u32;
+        // How much guided ejection gets, in eighths of what promotion has used, and at most. Where the
+        // exact search often gets to the bound, it is not kept from it.
+        let ejects = self.few_live();
+        let most = if self.problem().items.len() <= EXACT_IN_REACH {
+            2
+        } else {
+            128
+        };
+        let mut worth = most.min(8);
         while !self.done() {
             let pick = |count: usize, random: &mut Random| random.below(count as u64) as usize;
             let stack = match random.below(4) {
@@ -315,6 +393,12 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             let used = self.meter.done() - begun;
             let acts = used * ACTS_PER_STEP * u64::from(1 + stale / 4);
             self.climb(acts.max(1 << 18))?;
+            if ejects {
+                let cap = self.knowledge.cap(self.problem());
+                self.eject((used * worth / 8).max(1 << 10))?;
+                let success = self.knowledge.cap(self.problem()) < cap;
+                worth = if success { worth * 2 } else { worth / 2 }.clamp(1, most);
+            }
         }
         Ok(())
     }
@@ -456,6 +540,38 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Ok(())
     }
 
+    /// Works with guided ejection until it has gained little for so many steps.
+    fn eject(&mut self, steps: u64) -> Result<(), Stop> {
+        let (prepared, problem) = (self.prepared, self.problem());
+        let mut guided = match self.guided.take() {
+            Some(guided) => guided,
+            None => Guided::new(prepared),
+        };
+        let count = problem.items.len();
+        let mut begun = self.meter.done();
+        while !self.done() && self.meter.done() - begun < steps {
+            let (bound, cap) = (self.knowledge.bound, self.knowledge.cap(problem));
+            let best = self.knowledge.best.as_ref();
+            let starts = best.map_or(vec![NOT_PLACED; count], |best| best.offsets.clone());
+            let target = match best {
+                Some(best) => guided.target(bound, best.peak),
+                None => cap,
+            };
+            let (neighbours, meter) = self.index()?;
+            let found = guided.attempt(prepared, neighbours, starts, target, steps, meter)?;
+            guided.learn(found.is_some());
+            if let Some(starts) = found {
+                self.keep(Placement::of(problem, starts));
+                let gained = cap - self.knowledge.cap(problem);
+                if gained > (cap - bound) / 64 {
+                    begun = self.meter.done();
+                }
+            }
+        }
+        self.guided = Some(guided);
+        Ok(())
+    }
+
     /// Works with the exact search for so many acts.
     fn climb(&mut self, acts: u64) -> Result<(), Stop> {
         if self.done() || self.problem().items.len() > EXACT_ITEMS {
@@ -463,6 +579,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         }
         // One more than the highest that is still of use.
         let peak = self.knowledge.cap(self.problem()).saturating_add(1);
+        let peak = self.ladder_top.take().unwrap_or(peak);
         let bound = self.knowledge.bound;
         if self.ladder.is_none() {
             self.ladder = Ladder::new(self.prepared, bound, peak);
