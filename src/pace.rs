@@ -188,7 +188,7 @@ mod tests {
             (&seen, "bound", 10),
             (&seen, "search", 73),
             (&seen_raw, "start", 5),
-            (&seen_raw, "bound", 6),
+            (&seen_raw, "bound", 5),
             (&seen_raw, "search", 72),
             (&parts, "prepared", 3),
             (&parts, "orders", 15),
