@@ -276,9 +276,9 @@ impl MemLoc {
             space: spec.space,
             usage: spec.usage,
             align: spec.align.map_or(NO_ALIGN, |align| align.ilog2() as u8),
-            marks: PIN * u8::from(spec.address.is_some())
-                | COOKIE * u8::from(spec.cookie.is_some())
-                | ESCAPES * u8::from(spec.escapes),
+            marks: bit(PIN, spec.address.is_some())
+                | bit(COOKIE, spec.cookie.is_some())
+                | bit(ESCAPES, spec.escapes),
             space_placed: Space::Local,
             skipped: None,
         }
@@ -343,9 +343,9 @@ impl MemLoc {
         );
         self.address = pin.or(address).unwrap_or(0);
         self.marks &= PIN | COOKIE | ESCAPES;
-        self.marks |= PLACED * u8::from(placed.is_some())
-            | ADDRESSED * u8::from(address.is_some())
-            | SHARED * u8::from(placed.is_some_and(|p| p.is_shared_post_dram_alloc));
+        self.marks |= bit(PLACED, placed.is_some())
+            | bit(ADDRESSED, address.is_some())
+            | bit(SHARED, placed.is_some_and(|p| p.is_shared_post_dram_alloc));
         self.space_placed = placed.map_or(Space::Local, |placed| placed.space);
         self.skipped = placed.and_then(|placed| placed.skipped);
     }
@@ -361,6 +361,12 @@ impl MemLoc {
             && self.pin().is_none()
             && candidates.contains(self.usage)
     }
+}
+
+/// A mark, if what it says is so.
+#[inline]
+fn bit(mark: u8, is_so: bool) -> u8 {
+    if is_so { mark } else { 0 }
 }
 
 /// What an allocator run decided about a location.
