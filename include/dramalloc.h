@@ -1119,7 +1119,8 @@ typedef struct dram_options {
    */
   uint32_t separate_functions;
   /**
-   * With a hint: how many bytes of peak each MiB that keeps its address may cost.
+   * With a hint: how many bytes of peak each MiB that keeps its address may cost, compared with a
+   * plan without a hint.
    */
   uint64_t keep;
 } dram_options;
@@ -1207,7 +1208,9 @@ typedef struct dram_control {
   /**
    * An earlier plan of a program, of this one or of one like it; may be null. Locations of the
    * same function and name that have as many bytes keep its addresses where that costs nothing,
-   * or no more than `dram_options.keep`. Nothing in it is trusted; it may be freed meanwhile.
+   * or no more than `dram_options.keep`. Without a budget the new plan is a result if it ends no
+   * further above its bound than this one or, but for strategy `best`, by less than a 128th; else
+   * the whole search runs. Nothing in it is trusted; it may be freed meanwhile.
    */
   const struct dram_plan *hint;
 } dram_control;

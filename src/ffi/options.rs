@@ -140,7 +140,8 @@ pub struct dram_options {
     /// 1: a device-wide barrier separates the entry functions, so that their shared locations may
     /// share bytes. Else 0.
     pub separate_functions: u32,
-    /// With a hint: how many bytes of peak each MiB that keeps its address may cost.
+    /// With a hint: how many bytes of peak each MiB that keeps its address may cost, compared with a
+    /// plan without a hint.
     pub keep: u64,
 }
 
@@ -206,7 +207,9 @@ pub struct dram_control {
     pub shared_user: *mut c_void,
     /// An earlier plan of a program, of this one or of one like it; may be null. Locations of the
     /// same function and name that have as many bytes keep its addresses where that costs nothing,
-    /// or no more than `dram_options.keep`. Nothing in it is trusted; it may be freed meanwhile.
+    /// or no more than `dram_options.keep`. Without a budget the new plan is a result if it ends no
+    /// further above its bound than this one or, but for strategy `best`, by less than a 128th; else
+    /// the whole search runs. Nothing in it is trusted; it may be freed meanwhile.
     pub hint: *const dram_plan,
 }
 

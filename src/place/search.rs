@@ -63,9 +63,10 @@ const BEST_STEPS: u64 = 1 << 22;
 ///
 /// `reference` is one order and first fit. `fast` tries a handful of other orders, and the
 /// reference order too unless the bound is reached before; where items are few, a short exact search
-/// follows. `best` does the same and goes on with whatever may still help (see `improve`). So each is never above the one before it; under a budget
-/// of steps as well, for then the reference order comes first. With a runtime page all of them look at
-/// straddling first (see `runtime_page`). All stop at the bound. // S1, S2
+/// follows. `best` does the same and goes on with whatever may still help (see `improve`). So each
+/// is never above the one before it; under a budget of steps as well, for then the reference order
+/// comes first. With a runtime page all of them look at straddling first (see `runtime_page`). All
+/// stop at the bound. // S1, S2
 ///
 /// A problem with a hint begins with that. Without a budget, a result as good as the earlier one was
 /// is enough; else the result is the one of the least cost. See `warm`.
