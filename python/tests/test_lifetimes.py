@@ -195,7 +195,7 @@ def test_a_run_is_cancelled_from_another_thread() -> None:
         strategy="best",
         budget_steps=2**64 - 1,
         cancel=cancel,
-        progress=lambda _: begun.set(),
+        progress=lambda seen: seen.incumbent is not None and begun.set(),
     )
     assert cancel.is_set
     assert solution.peak >= solution.bound

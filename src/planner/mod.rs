@@ -70,6 +70,7 @@ use shares::{Stage, all_stages};
 /// barriers that do not agree, sizes that overflow once rounded, no room within the capacity,
 /// cancelled before a placement was found.
 pub fn plan(program: &Program, options: &Options, control: &mut Control<'_>) -> Result<Plan> {
+    control.look()?; // Who has cancelled before is told nothing.
     control.enter("liveness");
     let mut planning = Planning::new(program.modules(), options, control)?;
     planning.place_all(control)?;
