@@ -189,13 +189,17 @@ def test_a_run_is_cancelled_from_another_thread() -> None:
         begun.wait()
         cancel.set()
 
+    def told(progress: dramalloc.Progress) -> None:
+        if progress.incumbent is not None:
+            begun.set()
+
     threading.Thread(target=stop).start()
     solution = dramalloc.solve(
         **big_problem(),
         strategy="best",
         budget_steps=2**64 - 1,
         cancel=cancel,
-        progress=lambda seen: seen.incumbent is not None and begun.set(),
+        progress=told,
     )
     assert cancel.is_set
     assert solution.peak >= solution.bound
