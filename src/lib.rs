@@ -27,6 +27,7 @@ mod catalogue_tests;
 mod control;
 pub mod depend;
 pub mod described;
+mod digits;
 mod error;
 mod ffi;
 pub mod format;

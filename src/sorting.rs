@@ -19,7 +19,7 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::control::Stop;
 use crate::ir::{BlockId, FlatIndex, MemLocId, Segment, Space};
-use crate::pace::Pace;
+use crate::pace::{Pace, SOME};
 use crate::shared::Member;
 
 /// Up to this many elements are sorted where they lie.
@@ -144,9 +144,6 @@ const DIGIT: u32 = 11;
 
 /// Fewer words than this are sorted by comparison.
 const MANY: usize = 1 << DIGIT;
-
-/// Words that are counted together.
-const SOME: usize = 1 << 12;
 
 /// Sorts words whose low `ordered` bits ascend already: a number and its position, mostly. Where
 /// the host stops it, leaves them in any order.

@@ -5,14 +5,11 @@
 //! runs of items that are still alike are sorted by the numbers themselves.
 
 use crate::control::Stop;
-use crate::pace::Pace;
+use crate::pace::{Pace, SOME};
 use crate::sorting::{CompactSort as _, sort_words};
 
 /// The numbers of an item, the greater ones first.
 pub(crate) type Key = [u64; 4];
-
-/// Items that are looked at between two looks at the host.
-const SOME: usize = 1 << 12;
 
 /// Sorts items, which ascend, by descending keys; equal ones stay ascending. Where the host stops
 /// it, leaves them in any order. // S4

@@ -29,6 +29,23 @@ pub(super) struct Around {
     costs: Vec<u128>,
 }
 
+/// The lowest start beside ranges, which ascend.
+pub(super) fn lowest_beside(
+    request: Request,
+    ranges: impl Iterator<Item = (u64, u64)>,
+) -> Option<u64> {
+    let mut start = request.admitted(request.low)?;
+    for (other, end) in ranges {
+        if other >= start.checked_add(request.size)? {
+            break;
+        }
+        if end > start {
+            start = request.admitted(end)?;
+        }
+    }
+    (start.checked_add(request.size)? <= request.high).then_some(start)
+}
+
 impl Around {
     /// Looks around an item; returns how many looks that took.
     pub(super) fn look(
@@ -66,16 +83,10 @@ impl Around {
 
     /// The lowest free start.
     pub(super) fn lowest(&self, request: Request) -> Option<u64> {
-        let mut start = request.admitted(request.low)?;
-        for range in &self.ranges {
-            if range.start >= start.checked_add(request.size)? {
-                break;
-            }
-            if range.end > start {
-                start = request.admitted(range.end)?;
-            }
-        }
-        (start.checked_add(request.size)? <= request.high).then_some(start)
+        lowest_beside(
+            request,
+            self.ranges.iter().map(|range| (range.start, range.end)),
+        )
     }
 
     /// Says what the items cost, before [`Around::each_start`]. Pins are immovable.

@@ -112,20 +112,10 @@ impl<'a, 'p> Ejection<'a, 'p> {
     }
 
     fn requests(&self, item: u32) -> impl Iterator<Item = Request> + use<'a> {
-        let problem = self.prepared.problem;
-        let of = problem.items[item as usize];
-        let page = self.prepared.page_of(item);
+        let prepared = self.prepared;
         let windows: &'a Windows = (self.windows)(item);
-        windows
-            .of(of.usage)
-            .iter()
-            .map(move |&(low, high)| Request {
-                size: of.size,
-                align: of.align,
-                page,
-                low,
-                high,
-            })
+        let windows = windows.of(prepared.problem.items[item as usize].usage);
+        (windows.iter()).map(move |&window| prepared.request(item, window))
     }
 
     /// The lowest free start.

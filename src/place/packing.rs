@@ -111,16 +111,10 @@ impl<'a> Packing<'a> {
             return false;
         };
         let mut windows = windows.of(of.usage).iter();
-        let Some(&(low, high)) = windows.find(|w| w.0 <= start && end <= w.1) else {
+        let Some(&window) = windows.find(|w| w.0 <= start && end <= w.1) else {
             return false;
         };
-        let request = Request {
-            size: of.size,
-            align: of.align,
-            page: prepared.page_of(item),
-            low,
-            high,
-        };
+        let request = prepared.request(item, window);
         let mut in_place = None;
         if !self.engine.is_free(prepared.life(item), start, &request) {
             let mut pairs = prepared.in_place(item);

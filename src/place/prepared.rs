@@ -14,6 +14,7 @@ use crate::control::Stop;
 use crate::ir::{Lives, Usage, row};
 use crate::pace::{Pace, SOME};
 use crate::sorting::CompactSort as _;
+use dramalloc_engine::Request;
 
 /// Compressed rows of runs.
 #[derive(Debug)]
@@ -97,6 +98,13 @@ pub(crate) struct InPlace<'a> {
     pub claims: &'a [u32],
 }
 
+/// How many points runs cover, each by itself.
+#[inline]
+fn covered(runs: &[Run]) -> u64 {
+    let points = runs.iter().map(|run| u64::from(run.last - run.first) + 1);
+    points.sum()
+}
+
 impl<'p> Prepared<'p> {
     /// Works everything out.
     #[cfg(test)]
@@ -165,8 +173,7 @@ impl<'p> Prepared<'p> {
 
     /// How many points the items cover, all in all.
     pub fn covered(&self) -> u64 {
-        let runs = self.items.runs.iter();
-        runs.map(|run| u64::from(run.last - run.first) + 1).sum()
+        covered(&self.items.runs)
     }
 
     fn add_pairs(&mut self, pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
@@ -237,6 +244,24 @@ impl<'p> Prepared<'p> {
     #[inline]
     pub fn life(&self, item: u32) -> &[Run] {
         self.items.row(item as usize)
+    }
+
+    /// How many points an item covers.
+    #[inline]
+    pub fn length(&self, item: u32) -> u64 {
+        covered(self.life(item))
+    }
+
+    /// What an item asks of a window.
+    pub fn request(&self, item: u32, (low, high): (u64, u64)) -> Request {
+        let of = &self.problem.items[item as usize];
+        Request {
+            size: of.size,
+            align: of.align,
+            page: self.page_of(item),
+            low,
+            high,
+        }
     }
 
     /// The life of a pin.

@@ -8,6 +8,7 @@ use super::frame::rounded;
 use super::joint::JointRun;
 use super::private::SpaceRun;
 use super::runtime_page::add_cost;
+use crate::digits::Digits;
 use crate::ir::{Function, MemLocId, MemoryType, Module, Skipped, Space, Usage};
 use crate::plan::{
     FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
@@ -304,18 +305,9 @@ pub(super) fn root_range(
 
 /// What a location without a name is called. Made for each of them, so without the formatter.
 fn number_label(id: MemLocId) -> String {
-    let mut label = [b'#'; 11]; // As many digits as 32 bits have, and the sign.
-    let (mut at, mut left) = (label.len(), id.0);
-    loop {
-        at -= 1;
-        label[at] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    let label = std::str::from_utf8(&label[at - 1..]);
-    label.expect("digits are text").to_owned()
+    let mut digits = Digits::default();
+    let number = std::str::from_utf8(digits.of(id.0.into()));
+    ["#", number.expect("digits are text")].concat()
 }
 
 /// One function of a plan in the making.

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use crate::Result;
+use crate::digits::Digits;
 use crate::format::json::document_error;
 
 /// A field of a row.
@@ -310,25 +311,6 @@ fn write_quoted(
     out.flush()
 }
 
-/// Writes numbers, one at a time.
-#[derive(Default)]
-struct Digits([u8; 20]);
-
-impl Digits {
-    fn of(&mut self, mut number: u64) -> &[u8] {
-        let mut at = self.0.len();
-        loop {
-            at -= 1;
-            self.0[at] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                break;
-            }
-        }
-        &self.0[at..]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -398,12 +380,5 @@ mod tests {
             assert_eq!(got, want.replace(",q", ""), "{table:?}");
             Ok(())
         });
-    }
-
-    #[test]
-    fn digits_are_those_of_the_formatter() {
-        for number in [0, 9, 10, 4096, u64::MAX] {
-            assert_eq!(Digits::default().of(number), number.to_string().as_bytes());
-        }
     }
 }

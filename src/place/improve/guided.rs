@@ -24,7 +24,6 @@ use crate::place::exact::Random;
 use crate::place::meter::{Meter, Stop};
 use crate::place::packing::NOT_PLACED;
 use crate::place::prepared::{Prepared, Windows};
-use dramalloc_engine::Request;
 
 /// A search that goes on with what it has learned.
 pub(super) struct Guided {
@@ -49,11 +48,7 @@ impl Guided {
 
     pub(super) fn new(prepared: &Prepared<'_>) -> Guided {
         let items = &prepared.problem.items;
-        let area = |i: u32| {
-            let runs = prepared.life(i).iter();
-            let points: u64 = runs.map(|run| u64::from(run.last - run.first) + 1).sum();
-            items[i as usize].size as f64 * points as f64
-        };
+        let area = |i: u32| items[i as usize].size as f64 * prepared.length(i) as f64;
         let all = 0..items.len() as u32;
         let mean = all.clone().map(area).sum::<f64>() / items.len() as f64;
         // Square roots are exact on every host. // S4
@@ -165,17 +160,11 @@ impl Guided {
             let other = other as usize;
             u128::from(weight[other]) * u128::from(penalty[other])
         });
-        let of = prepared.problem.items[item as usize];
+        let usage = prepared.problem.items[item as usize].usage;
         let mut best: Option<(u128, u64)> = None;
         let mut ties = 0;
-        for &(low, high) in windows.of(of.usage) {
-            let request = Request {
-                size: of.size,
-                align: of.align,
-                page: prepared.page_of(item),
-                low,
-                high,
-            };
+        for &window in windows.of(usage) {
+            let request = prepared.request(item, window);
             self.around.each_start(request, |cost, start| {
                 let least = best.map_or(IMMOVABLE, |(least, _)| least);
                 if cost > least || cost >= IMMOVABLE {

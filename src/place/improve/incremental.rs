@@ -17,12 +17,12 @@ use std::collections::BinaryHeap;
 
 use super::neighbours::{Neighbours, VISITS_PER_STEP};
 use super::orders::StackOrder;
+use crate::place::around::lowest_beside;
 use crate::place::exact::Random;
 use crate::place::meter::{Meter, Stop};
 use crate::place::packing::NOT_PLACED;
 use crate::place::prepared::{Prepared, Windows};
 use crate::sorting::CompactSort as _;
-use dramalloc_engine::Request;
 
 /// The difference of neighbouring keys at first; repairs go between them.
 const KEY_GAP: u64 = 1 << 24;
@@ -293,28 +293,11 @@ impl<'a> Incremental<'a> {
 
     /// The lowest start of an item beside these ranges, which are sorted.
     fn lowest(&self, item: u32, around: &[(u64, u64)]) -> Option<u64> {
-        let of = &self.prepared.problem.items[item as usize];
-        let windows = self.windows.of(of.usage).iter();
-        let mut starts = windows.filter_map(|&(low, high)| {
-            let request = Request {
-                size: of.size,
-                align: of.align,
-                page: self.prepared.page_of(item),
-                low,
-                high,
-            };
-            let mut start = request.admitted(low)?;
-            for &(other, end) in around {
-                if other >= start.checked_add(of.size)? {
-                    break;
-                }
-                if end > start {
-                    start = request.admitted(end)?;
-                }
-            }
-            (start.checked_add(of.size)? <= high).then_some(start)
-        });
-        starts.next()
+        let usage = self.prepared.problem.items[item as usize].usage;
+        self.windows.of(usage).iter().find_map(|&window| {
+            let request = self.prepared.request(item, window);
+            lowest_beside(request, around.iter().copied())
+        })
     }
 
     /// See `stack`; the members that moved are queued. Whether any has.

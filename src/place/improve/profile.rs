@@ -80,8 +80,7 @@ impl<'a> Profile<'a> {
     /// How many points an item covers.
     #[inline]
     pub(super) fn length(&self, item: u32) -> u64 {
-        let runs = self.prepared.life(item).iter();
-        runs.map(|run| u64::from(run.last - run.first) + 1).sum()
+        self.prepared.length(item)
     }
 
     /// How many instructions an item is live at, whether or not anything changes there.
