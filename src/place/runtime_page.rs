@@ -8,8 +8,9 @@
 //! costs. As long as nothing else straddles, the rule is one on starts, like that of packed mode:
 //! an item lies within a page. First fit under this rule needs more room, so where there is a
 //! ceiling it may fail; then it lets an item straddle as a last resort, and if not even that helps,
-//! for the gaps before the borders are lost, it forgets the rule. Thus whatever fits without a
-//! runtime's page fits with one.
+//! for the gaps before the borders are lost, it forgets the rule. Where no order finds room at all,
+//! what `fast` does without a page comes last. Thus whatever fits without a runtime's page fits with
+//! one.
 //!
 //! Strategy `best` goes on with searches that know nothing of costs: each is told which items may
 //! straddle, and looks for any placement, or for one with a lower peak. First none may; then only
@@ -20,7 +21,7 @@ use super::first_fit::{Others, first_fit};
 use super::improve::{Knowledge, improve, quick_orders};
 use super::meter::{Meter, Stop};
 use super::prepared::{Prepared, Straddling};
-use super::search::choices;
+use super::search::{self, choices};
 use super::subsets::Subsets;
 use super::{Placement, Problem, Solved, Unsolved};
 use crate::control::Progress;
@@ -36,21 +37,22 @@ const SETS: usize = 1 << 12;
 
 /// Runs a strategy on a problem with a runtime's page; `bound` is one of the peak.
 pub(super) fn solve(
-    problem: &Problem,
+    whole: &Problem,
     strategy: Strategy,
     bound: u64,
     meter: Meter<'_, '_>,
 ) -> Result<Solved, Unsolved> {
     // Above the last region there is nothing; the searches want to know where the end is.
-    let regions = problem.regions.iter();
+    let regions = whole.regions.iter();
     let end = regions.map(|r| r.base.saturating_add(r.size)).max();
-    let clipped = end.filter(|&end| end < problem.ceiling).map(|end| Problem {
+    let clipped = end.filter(|&end| end < whole.ceiling).map(|end| Problem {
         ceiling: end,
-        ..problem.clone()
+        ..whole.clone()
     });
-    let problem = clipped.as_ref().unwrap_or(problem);
+    let problem = clipped.as_ref().unwrap_or(whole);
     let prepared = Prepared::unless(problem, &mut meter.pace())?;
     let mut search = Search {
+        whole,
         least: problem.least_private_bytes(),
         prepared,
         bound,
@@ -79,6 +81,9 @@ enum Goal {
 
 /// A search under way.
 struct Search<'p, 'c, 'h> {
+    /// The problem as it was given.
+    whole: &'p Problem,
+    /// With nothing above its last region.
     prepared: Prepared<'p>,
     /// No placement with as few private bytes as the best has a lower peak.
     bound: u64,
@@ -109,10 +114,28 @@ impl Search<'_, '_, '_> {
                 return Ok(());
             }
         }
+        if self.best.is_none() {
+            self.ignore_pages()?;
+        }
         match strategy {
             Strategy::Reference | Strategy::Fast => Ok(()),
             Strategy::Best => self.improve(),
         }
+    }
+
+    /// What strategy `fast` does without a runtime's page: it may find room where no order does.
+    fn ignore_pages(&mut self) -> Result<(), Stop> {
+        let pageless = Problem {
+            runtime_page: 0,
+            ..self.whole.clone()
+        };
+        match search::for_peak(&pageless, Strategy::Fast, false, &mut self.meter) {
+            Ok(solved) => self.keep(solved.placement),
+            Err(Unsolved::NoRoom { .. }) => (),
+            Err(Unsolved::Cancelled) => return Err(Stop::Cancelled),
+            Err(Unsolved::DeadlineExceeded) => return Err(Stop::OutOfBudget),
+        }
+        Ok(())
     }
 
     fn try_order(&mut self, order: &[u32], others: Others, strategy: Strategy) -> Result<(), Stop> {

@@ -102,6 +102,17 @@ pub fn solve(
         let bound = lower_bound_unless(problem, &mut meter.pace())?;
         return runtime_page::solve(problem, strategy, bound, meter);
     }
+    for_peak(problem, strategy, budget_steps.is_some(), &mut meter)
+}
+
+/// Looks for the lowest peak, whatever the runtime's page. Under a limit on its steps the reference
+/// order comes first.
+pub(super) fn for_peak(
+    problem: &Problem,
+    strategy: Strategy,
+    limited: bool,
+    meter: &mut Meter<'_, '_>,
+) -> Result<Solved, Unsolved> {
     let prepared = Prepared::unless(problem, &mut meter.pace())?;
     let loads = prepared.loads(&mut meter.pace())?;
     let bound = match lower_bound_of_points(problem, &loads) {
@@ -118,7 +129,7 @@ pub fn solve(
         warm: None,
         failed: None,
     };
-    let stopped = search.run(strategy, budget_steps.is_some()).err();
+    let stopped = search.run(strategy, limited).err();
     search.finish(stopped)
 }
 
@@ -133,19 +144,19 @@ pub(super) fn choices(problem: &Problem, strategy: Strategy) -> &'static [Others
 }
 
 /// A search under way.
-struct Search<'p, 'c, 'h> {
+struct Search<'p, 'm, 'c, 'h> {
     prepared: &'p Prepared<'p>,
     /// The bytes that are live at each point.
     loads: Vec<u64>,
     knowledge: Knowledge,
-    meter: Meter<'c, 'h>,
+    meter: &'m mut Meter<'c, 'h>,
     /// What is made of the hint, if there is one.
     warm: Option<Warm>,
     /// How the reference order failed, if it did: the item, and what had been placed.
     failed: Option<(u32, Vec<Option<u64>>)>,
 }
 
-impl Search<'_, '_, '_> {
+impl Search<'_, '_, '_, '_> {
     fn run(&mut self, strategy: Strategy, limited: bool) -> Result<(), Stop> {
         // Below the bound there is no room, whatever the order.
         let hopeless = self.prepared.problem.ceiling < self.knowledge.bound;
