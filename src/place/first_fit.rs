@@ -6,6 +6,7 @@
 use super::meter::{Meter, Stop};
 use super::packing::Packing;
 use super::prepared::{Prepared, Straddling, Windows};
+use super::tiles::Tiles;
 use super::{PAGE, Placement};
 use crate::ir::Usage;
 
@@ -22,8 +23,8 @@ pub(crate) enum Others {
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
     pub(crate) packing: Packing<'a>,
-    /// The ranks of what found no room.
-    pub(crate) failed: Vec<usize>,
+    /// What found no room, in the order.
+    pub(crate) failed: Vec<u32>,
     collective_real: Option<u64>,
     outside_region: Vec<u32>,
 }
@@ -43,17 +44,16 @@ impl Pass<'_> {
     /// for collective items with a region, which come first. // P5
     pub(crate) fn place_failed(
         &mut self,
-        order: &[u32],
         ceiling: u64,
         meter: &mut Meter<'_, '_>,
     ) -> Result<(), Stop> {
         let problem = self.packing.problem();
         let everywhere = Windows::new(problem, problem.floor, ceiling);
         let mut still = Vec::new();
-        for &rank in &self.failed {
+        for &item in &self.failed {
             meter.step()?;
-            if self.packing.place(order[rank], &everywhere).is_none() {
-                still.push(rank);
+            if self.packing.place(item, &everywhere).is_none() {
+                still.push(item);
             }
         }
         self.failed = still;
@@ -72,6 +72,57 @@ const WARM: usize = 16;
 pub(crate) fn first_fit<'a>(
     prepared: &'a Prepared<'a>,
     order: &[u32],
+    others: Others,
+    ceiling: u64,
+    patience: usize,
+    meter: &mut Meter<'_, '_>,
+) -> Result<Pass<'a>, Stop> {
+    let items = &mut order.iter().copied();
+    pass(prepared, (order, items), others, ceiling, patience, meter)
+}
+
+/// The same placement, sooner where items are many; see `tiles`. If it ends with more failures than
+/// `patience`, these are some of those that there are, and what is placed by then is something else.
+pub(crate) fn first_fit_in_tiles<'a>(
+    prepared: &'a Prepared<'a>,
+    order: &[u32],
+    others: Others,
+    ceiling: u64,
+    patience: usize,
+    meter: &mut Meter<'_, '_>,
+) -> Result<Pass<'a>, Stop> {
+    let Some(tiles) = Tiles::of(prepared, order, &mut meter.pace())? else {
+        return first_fit(prepared, order, others, ceiling, patience, meter);
+    };
+    in_tiles(prepared, (order, tiles), others, ceiling, patience, meter)
+}
+
+fn in_tiles<'a>(
+    prepared: &'a Prepared<'a>,
+    (order, mut tiles): (&[u32], Tiles<'a>),
+    others: Others,
+    ceiling: u64,
+    patience: usize,
+    meter: &mut Meter<'_, '_>,
+) -> Result<Pass<'a>, Stop> {
+    let items = (order, &mut tiles as &mut dyn Iterator<Item = u32>);
+    let mut pass = pass(prepared, items, others, ceiling, patience, meter)?;
+    if pass.failed.len() > 1 {
+        let mut failed = vec![false; order.len()];
+        pass.failed
+            .iter()
+            .for_each(|&item| failed[item as usize] = true);
+        pass.failed.clear();
+        let in_order = order.iter().filter(|&&item| failed[item as usize]);
+        pass.failed.extend(in_order);
+    }
+    Ok(pass)
+}
+
+/// Places the items of an order as they come, those that live together in that order.
+fn pass<'a>(
+    prepared: &'a Prepared<'a>,
+    (order, items): (&[u32], &mut dyn Iterator<Item = u32>),
     others: Others,
     ceiling: u64,
     patience: usize,
@@ -115,30 +166,36 @@ pub(crate) fn first_fit<'a>(
     }
     let preferred = above.as_ref().unwrap_or(&everywhere);
     let mut failed = Vec::new();
-    for (k, &item) in order.iter().enumerate() {
-        if k % WARM == 0 {
-            packing.warm(&order[k..order.len().min(k + WARM)]);
+    let mut some = Vec::with_capacity(WARM);
+    while failed.len() <= patience {
+        some.clear();
+        some.extend((&mut *items).take(WARM));
+        if some.is_empty() {
+            break;
         }
-        // Only collective items can be placed already.
-        if collective_real.is_some() && packing.offset(item).is_some() {
-            continue;
-        }
-        meter.step()?;
-        let mut placed = packing.place(item, preferred);
-        if placed.is_none()
-            && let Some(inside) = &inside
-        {
-            placed = packing.place(item, inside);
-        }
-        // No straddling comes before any choice of where. // P7
-        if placed.is_none() && prepared.straddling == Straddling::LastResort {
-            let mut places = [Some(preferred), inside.as_ref()].into_iter().flatten();
-            placed = places.find_map(|windows| packing.place_astride(item, windows));
-        }
-        if placed.is_none() {
-            failed.push(k);
-            if failed.len() > patience {
-                break;
+        packing.warm(&some);
+        for &item in &some {
+            // Only collective items can be placed already.
+            if collective_real.is_some() && packing.offset(item).is_some() {
+                continue;
+            }
+            meter.step()?;
+            let mut placed = packing.place(item, preferred);
+            if placed.is_none()
+                && let Some(inside) = &inside
+            {
+                placed = packing.place(item, inside);
+            }
+            // No straddling comes before any choice of where. // P7
+            if placed.is_none() && prepared.straddling == Straddling::LastResort {
+                let mut places = [Some(preferred), inside.as_ref()].into_iter().flatten();
+                placed = places.find_map(|windows| packing.place_astride(item, windows));
+            }
+            if placed.is_none() {
+                failed.push(item);
+                if failed.len() > patience {
+                    break;
+                }
             }
         }
     }
@@ -155,6 +212,7 @@ mod tests {
     use super::*;
     use crate::control::Control;
     use crate::ir::FlatIndex;
+    use crate::pace::Pace;
     use crate::place::naive::Outcome;
     use crate::place::{InPlacePair, Problem, naive, testing};
 
@@ -168,8 +226,8 @@ mod tests {
         let pass = first_fit(prepared, order, others, ceiling, 0, &mut meter);
         let pass = pass.expect("nothing stops it");
         match pass.failed.first() {
-            Some(&rank) => Outcome::NoRoom {
-                item: order[rank],
+            Some(&item) => Outcome::NoRoom {
+                item,
                 offsets: pass.packing.offsets(),
             },
             None => Outcome::Placed(pass.placement().expect("nothing has failed")),
@@ -200,16 +258,16 @@ mod tests {
             );
             let mut pass = pass.expect("nothing stops it");
             let failed = pass.failed.clone();
-            let done = pass.place_failed(&order, problem.ceiling, &mut meter);
+            let done = pass.place_failed(problem.ceiling, &mut meter);
             done.expect("nothing stops it");
             if let Some(placement) = pass.placement() {
                 assert_eq!(
                     testing::violations(&problem, &placement),
                     Vec::<String>::new()
                 );
-                for (rank, &item) in order.iter().enumerate() {
-                    let end = placement.offsets[item as usize] + problem.items[item as usize].size;
-                    assert!(failed.contains(&rank) || end <= low, "{problem:?}");
+                for (item, (start, of)) in (0..).zip(placement.offsets.iter().zip(&problem.items)) {
+                    let is_low = start + of.size <= low;
+                    assert!(failed.contains(&item) || is_low, "{problem:?}");
                 }
             }
             Ok(())
@@ -229,6 +287,44 @@ mod tests {
             Ok(())
         })
         .budget_ms(2_000);
+    }
+
+    #[test]
+    fn in_tiles_everything_lies_where_it_does_without_them() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            let order = testing::order(u, &problem)?;
+            let others = *u.choose(&[Others::Above, Others::Anywhere])?;
+            let mut prepared = Prepared::new(&problem);
+            if u.arbitrary()? {
+                prepared.straddling = Straddling::LastResort;
+            }
+            let tiles = Tiles::with(
+                &prepared,
+                &order,
+                u.int_in_range(2..=20)?,
+                &mut Pace::free(),
+            );
+            let Some(tiles) = tiles.expect("nothing stops it") else {
+                return Ok(());
+            };
+            let low = u.int_in_range(0..=400)?;
+            let ceiling = problem.ceiling.min(problem.floor + low);
+            let patience = order.len();
+            let mut control = Control::default();
+            let mut meter = Meter::new(&mut control, None);
+            let given = first_fit(&prepared, &order, others, ceiling, patience, &mut meter);
+            let tiles = (&order[..], tiles);
+            let tiled = in_tiles(&prepared, tiles, others, ceiling, patience, &mut meter);
+            let (given, tiled) = (given.expect("nothing stops"), tiled.expect("nothing stops"));
+            assert_eq!(tiled.failed, given.failed, "{problem:?} {order:?}");
+            assert_eq!(tiled.packing.starts(), given.packing.starts());
+            assert_eq!(tiled.packing.peak(), given.packing.peak());
+            assert_eq!(tiled.collective_real, given.collective_real);
+            assert_eq!(tiled.outside_region, given.outside_region);
+            Ok(())
+        })
+        .budget_ms(1_000);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 
 use super::bound::{lower_bound, worst_index};
 use super::exact::{self, decide};
-use super::first_fit::{Others, first_fit};
+use super::first_fit::{Others, first_fit_in_tiles};
 use super::improve::quick_orders;
 use super::meter::Meter;
 use super::prepared::Prepared;
@@ -177,7 +177,7 @@ fn fits_by_an_order(problem: &Problem, control: &mut Control<'_>) -> Option<bool
     let prepared = Prepared::unless(problem, &mut meter.pace()).ok()?;
     let ceiling = problem.ceiling;
     let placed = |order: &[u32], meter: &mut Meter<'_, '_>| {
-        let pass = first_fit(&prepared, order, Others::Anywhere, ceiling, 0, meter);
+        let pass = first_fit_in_tiles(&prepared, order, Others::Anywhere, ceiling, 0, meter);
         Some(pass.ok()?.failed.is_empty())
     };
     let reference = reference_unless(problem, &mut meter.pace()).ok()?;

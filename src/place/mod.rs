@@ -23,6 +23,7 @@ mod steps;
 mod subsets;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tiles;
 mod timeline;
 mod unit;
 mod unsolved;

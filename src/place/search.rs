@@ -2,7 +2,7 @@
 
 use super::Problem;
 use super::bound::{lower_bound_of_points, lower_bound_unless};
-use super::first_fit::{Others, first_fit};
+use super::first_fit::{Others, first_fit, first_fit_in_tiles};
 use super::improve::{Improver, Knowledge, Profile};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
@@ -171,14 +171,14 @@ impl Search<'_, '_, '_, '_> {
             return Ok(());
         }
         let loads = std::mem::take(&mut self.loads);
-        let profile = Profile::new(self.prepared, loads, &mut self.meter)?;
-        let (knowledge, meter) = (&mut self.knowledge, &mut self.meter);
+        let profile = Profile::new(self.prepared, loads, self.meter)?;
+        let (knowledge, meter) = (&mut self.knowledge, &mut *self.meter);
         let mut improver = Improver::new(self.prepared, &profile, knowledge, meter);
         improver.quick()?;
         if !limited && !improver.done() {
             let tried = improver.tried;
             self.reference(strategy)?;
-            let (knowledge, meter) = (&mut self.knowledge, &mut self.meter);
+            let (knowledge, meter) = (&mut self.knowledge, &mut *self.meter);
             improver = Improver::new(self.prepared, &profile, knowledge, meter);
             improver.tried = tried;
         }
@@ -196,7 +196,7 @@ impl Search<'_, '_, '_, '_> {
         }
         let fitted = self
             .warm
-            .insert(Warm::new(self.prepared.problem, &self.meter)?);
+            .insert(Warm::new(self.prepared.problem, self.meter)?);
         let bound = self.knowledge.bound;
         // A budget is there to be used.
         let told = limited || self.meter.control().deadline.is_some();
@@ -204,10 +204,10 @@ impl Search<'_, '_, '_, '_> {
             true => bound,
             false => warm::goal(self.prepared.problem, bound, strategy),
         };
-        let (best, enough) = fitted.start(self.prepared, (bound, goal), &mut self.meter)?;
+        let (best, enough) = fitted.start(self.prepared, (bound, goal), self.meter)?;
         if let Some(best) = best {
             let problem = self.prepared.problem;
-            self.knowledge.keep(best, problem, &mut self.meter);
+            self.knowledge.keep(best, problem, self.meter);
         }
         Ok(enough)
     }
@@ -219,15 +219,15 @@ impl Search<'_, '_, '_, '_> {
         let order = reference_unless(problem, &mut self.meter.pace())?;
         for &others in choices(problem, strategy) {
             let cap = self.knowledge.cap(problem);
-            let pass = first_fit(self.prepared, &order, others, cap, 0, &mut self.meter)?;
-            if let Some(&rank) = pass.failed.first()
-                && self.knowledge.best.is_none()
-                && self.failed.is_none()
-            {
-                self.failed = Some((order[rank], pass.packing.offsets()));
+            let mut pass = first_fit_in_tiles(self.prepared, &order, others, cap, 0, self.meter)?;
+            let has_failed = !pass.failed.is_empty();
+            if has_failed && self.knowledge.best.is_none() && self.failed.is_none() {
+                // A report tells what the order itself came to.
+                pass = first_fit(self.prepared, &order, others, cap, 0, self.meter)?;
+                self.failed = Some((pass.failed[0], pass.packing.offsets()));
             }
             if let Some(placement) = pass.placement() {
-                self.knowledge.keep(placement, problem, &mut self.meter);
+                self.knowledge.keep(placement, problem, self.meter);
             }
             if self.knowledge.cap(problem) < self.knowledge.bound {
                 break;
@@ -236,11 +236,11 @@ impl Search<'_, '_, '_, '_> {
         Ok(())
     }
 
-    fn finish(mut self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
+    fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
         let bound = self.knowledge.bound;
         let found = self.knowledge.best;
         let best = match self.warm {
-            Some(warm) => warm.into_best(self.prepared, found, &mut self.meter),
+            Some(warm) => warm.into_best(self.prepared, found, self.meter),
             None => found,
         };
         if let Some(placement) = best {

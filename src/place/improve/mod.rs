@@ -28,7 +28,7 @@ mod stack;
 use std::time::Duration;
 
 use super::exact::{Finding, Ladder, Outcome, Random, decide};
-use super::first_fit::{Others, first_fit};
+use super::first_fit::{Others, first_fit_in_tiles};
 use super::meter::{Meter, Stop};
 use super::packing::NOT_PLACED;
 use super::prepared::Prepared;
@@ -417,7 +417,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         let order = self.order(FIRST.0, FIRST.1)?;
         let (bound, items) = (self.knowledge.bound, &order.items);
         let count = items.len();
-        let mut pass = first_fit(
+        let mut pass = first_fit_in_tiles(
             self.prepared,
             items,
             Others::Anywhere,
@@ -430,10 +430,10 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             && pass.failed.len() <= count / 8 + 8
             && Incremental::serves(self.prepared)
             && self.sparse();
-        let failed: Vec<u32> = pass.failed.iter().map(|&rank| items[rank]).collect();
+        let failed = pass.failed.clone();
         let cap = self.knowledge.cap(problem);
         self.meter.poll()?;
-        pass.place_failed(items, cap, self.meter)?;
+        pass.place_failed(cap, self.meter)?;
         let mut starts = Vec::new();
         if repairable && !pass.failed.is_empty() {
             starts = pass.packing.starts().to_vec();
@@ -461,7 +461,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         }
         let order = self.order(stack, base)?;
         let cap = self.knowledge.cap(self.problem());
-        let pass = first_fit(
+        let pass = first_fit_in_tiles(
             self.prepared,
             &order.items,
             Others::Anywhere,
@@ -490,7 +490,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         if Incremental::serves(self.prepared) && self.sparse() {
             let count = order.items.len();
             let (items, patience) = (&order.items, count / 8);
-            let pass = first_fit(
+            let pass = first_fit_in_tiles(
                 self.prepared,
                 items,
                 Others::Anywhere,

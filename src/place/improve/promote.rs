@@ -102,8 +102,8 @@ impl Promotion {
         let stack = self.order.stack;
         let mut moves: Vec<(usize, u32)> = Vec::with_capacity(pass.failed.len());
         let mut repairs = 0;
-        for &rank in &pass.failed {
-            let item = self.order.items[rank];
+        for &item in &pass.failed {
+            let rank = rank_of[item as usize] as usize;
             let failures = &mut self.failures[item as usize];
             *failures = failures.saturating_add(1);
             let failures = usize::from(*failures);
