@@ -24,8 +24,10 @@ use crate::place::packing::NOT_PLACED;
 use crate::place::prepared::{Prepared, Windows};
 use crate::sorting::CompactSort as _;
 
-/// The difference of neighbouring keys at first; repairs go between them.
-const KEY_GAP: u64 = 1 << 24;
+/// The difference of neighbouring keys of so many items at first; repairs go between them.
+fn key_gap(items: usize) -> u64 {
+    u64::MAX / (items as u64 + 1)
+}
 
 /// What has more neighbours than this keeps its turn: to find it a better one would take too long.
 const MOST_AROUND: usize = 1 << 16;
@@ -46,6 +48,10 @@ pub(super) struct Incremental<'a> {
     in_stack: Vec<bool>,
     /// By item: its turn. Ties go by item.
     key: Vec<u64>,
+    /// All items in the order of their keys when these were last spread, and those whose keys have
+    /// changed since then.
+    spread: Vec<u32>,
+    moved: Vec<u32>,
     start: Vec<u64>,
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     queued: Vec<bool>,
@@ -72,14 +78,12 @@ impl<'a> Incremental<'a> {
         seed: u64,
     ) -> Incremental<'a> {
         let items = order.items.len();
-        let mut key = vec![0; items];
+        let (mut key, gap) = (vec![0; items], key_gap(items));
         for (rank, &item) in order.items.iter().enumerate() {
-            key[item as usize] = (rank as u64 + 1) * KEY_GAP;
+            key[item as usize] = (rank as u64 + 1) * gap;
         }
         let mut in_stack = vec![false; items];
-        let mut stack = order.items;
-        stack.truncate(order.stack);
-        stack.shrink_to_fit();
+        let stack = order.items[..order.stack].to_vec();
         for &member in &stack {
             in_stack[member as usize] = true;
         }
@@ -89,6 +93,8 @@ impl<'a> Incremental<'a> {
             stack,
             in_stack,
             key,
+            spread: order.items,
+            moved: Vec::new(),
             start: starts,
             queue: BinaryHeap::new(),
             queued: vec![false; items],
@@ -205,7 +211,7 @@ impl<'a> Incremental<'a> {
             self.spread_keys();
             return visits; // It gets its turn when it is tried again.
         }
-        self.key[i] = before + (after - before) / 2;
+        self.move_to(item, before + (after - before) / 2);
         self.enqueue(item);
         visits
     }
@@ -315,20 +321,47 @@ impl<'a> Incremental<'a> {
             let member = self.stack[at];
             if member != old[at] {
                 changed = true;
-                self.key[member as usize] = keys[at];
+                self.move_to(member, keys[at]);
                 self.enqueue(member);
             }
         }
         changed
     }
 
+    fn move_to(&mut self, item: u32, key: u64) {
+        self.key[item as usize] = key;
+        self.moved.push(item);
+    }
+
     /// Makes room between the keys, without a change of the order.
     fn spread_keys(&mut self) {
-        let mut order: Vec<u32> = (0..self.key.len() as u32).collect();
-        order.sort_compact_by_key(|&item| (self.key[item as usize], item));
-        for (rank, &item) in order.iter().enumerate() {
-            self.key[item as usize] = (rank as u64 + 1) * KEY_GAP;
+        let mut moved = std::mem::take(&mut self.moved);
+        let turn = |key: &[u64], item: u32| (key[item as usize], item);
+        moved.sort_compact_by_key(|&item| turn(&self.key, item));
+        moved.dedup();
+        // What has not moved is in order still.
+        let mut has_moved = vec![false; self.key.len()];
+        moved
+            .iter()
+            .for_each(|&item| has_moved[item as usize] = true);
+        let mut moved = moved.into_iter().peekable();
+        let mut order = Vec::with_capacity(self.spread.len());
+        for &item in &self.spread {
+            if has_moved[item as usize] {
+                continue;
+            }
+            let before = |other: &u32| turn(&self.key, *other) < turn(&self.key, item);
+            while let Some(other) = moved.next_if(before) {
+                order.push(other);
+            }
+            order.push(item);
         }
+        order.extend(moved);
+        let gap = key_gap(order.len());
+        for (rank, &item) in order.iter().enumerate() {
+            self.key[item as usize] = (rank as u64 + 1) * gap;
+        }
+        self.spread = order;
         let queued: Vec<u32> = self.queue.drain().map(|Reverse((_, item))| item).collect();
         for item in queued {
             self.queue.push(Reverse((self.key[item as usize], item)));
