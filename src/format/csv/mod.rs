@@ -406,17 +406,22 @@ struct Rows<'c> {
 
 impl<'c> Rows<'c> {
     fn new(columns: &'c Columns, text: &'c str, table: usize) -> Rows<'c> {
-        let problem = RawProblem {
-            starts: vec![0],
+        // Lists that grow are copied again and again; room that nothing touches takes no memory.
+        let rows = about_rows(&text.as_bytes()[table..]);
+        let mut problem = RawProblem {
+            starts: Vec::with_capacity(rows + 1),
+            segments: Vec::with_capacity(rows),
+            sizes: Vec::with_capacity(rows),
             ..RawProblem::default()
         };
+        problem.starts.push(0);
         let is_short = u32::try_from(text.len()).is_ok();
         Rows {
             columns,
             text,
             table,
             problem,
-            names: is_short.then(Vec::new),
+            names: is_short.then(|| Vec::with_capacity(rows)),
             last: Some(0..0),
         }
     }
@@ -546,6 +551,17 @@ impl<'c> Rows<'c> {
         }
         notes
     }
+}
+
+/// Bytes of a table from whose lines the others are guessed.
+const SAMPLE: usize = 1 << 16;
+
+/// About as many as there are rows: a few more than that if all are as long as the first ones.
+fn about_rows(table: &[u8]) -> usize {
+    let sample = &table[..table.len().min(SAMPLE)];
+    let lines = sample.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let rows = table.len() as u64 * lines as u64 / (sample.len() as u64).max(1);
+    rows as usize
 }
 
 /// What is left of `[lower, upper)` without the gaps, which are sorted.
