@@ -10,6 +10,7 @@
 //! plan, verify, deps, convert, explain, diff, draw: one file per subcommand
 //! output    bytes to stdout, or to a file that is there whole or not at all
 //! progress  a bar, if someone is watching
+//! memory    what is freed is kept
 //! failure   what went wrong: a line on stderr, an exit status
 //! ```
 
@@ -22,6 +23,7 @@ mod draw;
 mod explain;
 mod failure;
 mod input;
+mod memory;
 mod output;
 mod pair;
 mod plan;
@@ -36,6 +38,7 @@ use clap::Parser;
 use failure::Failure;
 
 fn main() -> ExitCode {
+    memory::keep_what_is_freed();
     let args = Args::parse(); // Leaves with status 2 and a usage message, or 0 after --help.
     // A mistake of ours must not look like "no placement": the hook prints it, the status is 2.
     let outcome = catch_unwind(|| match &args.command {
