@@ -10,6 +10,10 @@
 //! one level. So a box costs `O(log n)` with a factor of 64 over a base of 64, and a short one
 //! reads a few neighbouring numbers.
 //!
+//! Boxes by start address lie anywhere in time. So where they are many, time is cut into slabs, and
+//! each has a wall of its own, of the parts of boxes in it, that fits in a cache: two boxes overlap iff
+//! they do in some slab.
+//!
 //! # Invariant
 //!
 //! * **height**: the wall over an instant is as high as the greatest `whole` among the entries
@@ -100,9 +104,106 @@ fn covered(rest: &mut (usize, usize), is_last: bool) -> [(usize, usize); 2] {
     }
 }
 
+/// Boxes of a slab, on average.
+const BOXES: usize = 4096;
+
+/// Parts of boxes in slabs, for each box and on average, and not more: slabs are made longer instead.
+const PARTS: usize = 2;
+
 /// Whether any two boxes share an instant and a byte, of whatever owners.
 pub(super) fn any_overlap(boxes: &[Rect]) -> bool {
-    let is_box = |b: &&Rect| b.start < b.end && b.first <= b.last;
+    any_overlap_in(boxes, boxes.len() / BOXES)
+}
+
+/// The same in about so many slabs.
+fn any_overlap_in(boxes: &[Rect], slabs: usize) -> bool {
+    let Some(slabs) = Slabs::of(boxes, slabs) else {
+        return any_overlap_at_once(boxes);
+    };
+    let mut parts = Vec::new();
+    (0..slabs.ends.len()).any(|slab| {
+        parts.clear();
+        parts.extend(slabs.parts(slab, boxes));
+        any_overlap_at_once(&parts)
+    })
+}
+
+/// Stretches of time of equal length, and which boxes live in each.
+struct Slabs {
+    /// The first time of all, and how long a slab lasts.
+    start: u64,
+    length: u64,
+    /// The boxes of one slab after the other, and where those of each end.
+    boxes: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Slabs {
+    /// So many slabs or fewer; `None` where one would hold nearly everything.
+    fn of(boxes: &[Rect], mut slabs: usize) -> Option<Slabs> {
+        let living = || boxes.iter().filter(is_box);
+        let start = living().map(|b| b.first).min()?;
+        let last = living().map(|b| b.last).max()?;
+        while slabs > 1 {
+            let length = (last - start) / slabs as u64 + 1;
+            let span = |b: &Rect| {
+                let slab = |time: u64| ((time - start) / length) as usize;
+                slab(b.first)..=slab(b.last)
+            };
+            let parts: usize = living().map(|b| span(b).count()).sum();
+            if parts <= PARTS * boxes.len() && u32::try_from(parts).is_ok() {
+                let mut ends = vec![0_u32; slabs];
+                for b in living() {
+                    ends[span(b)].iter_mut().for_each(|end| *end += 1);
+                }
+                let mut end = 0;
+                for at in &mut ends {
+                    end += std::mem::replace(at, end);
+                }
+                let mut sorted = vec![0; parts];
+                for (i, b) in (0..).zip(boxes).filter(|(_, b)| is_box(b)) {
+                    for at in &mut ends[span(b)] {
+                        sorted[*at as usize] = i;
+                        *at += 1;
+                    }
+                }
+                return Some(Slabs {
+                    start,
+                    length,
+                    boxes: sorted,
+                    ends,
+                });
+            }
+            slabs /= 2;
+        }
+        None
+    }
+
+    /// The parts of boxes that lie in a slab.
+    fn parts(&self, slab: usize, boxes: &[Rect]) -> impl Iterator<Item = Rect> {
+        let from = slab.checked_sub(1).map_or(0, |before| self.ends[before]);
+        // The last slabs may lie past all time, without a box.
+        let first = (slab as u64).saturating_mul(self.length);
+        let first = self.start.saturating_add(first);
+        let last = first.saturating_add(self.length - 1);
+        let some = &self.boxes[from as usize..self.ends[slab] as usize];
+        some.iter().map(move |&i| {
+            let whole = boxes[i as usize];
+            Rect {
+                first: whole.first.max(first),
+                last: whole.last.min(last),
+                ..whole
+            }
+        })
+    }
+}
+
+#[inline]
+fn is_box(b: &&Rect) -> bool {
+    b.start < b.end && b.first <= b.last
+}
+
+fn any_overlap_at_once(boxes: &[Rect]) -> bool {
     let lives = boxes.iter().filter(is_box).map(|b| (b.first, b.last));
     let instants = Instants::of(lives);
     let mut wall = Wall::new(instants.len());
@@ -174,9 +275,10 @@ mod tests {
     fn an_overlap_is_seen_iff_two_boxes_have_one() {
         arbtest::arbtest(|u| {
             let (scale, times) = *u.choose(&[(1, 9), (1, 200), (4, 9_000), (1 << 40, 9)])?;
+            let late = *u.choose(&[0, u64::MAX - 3 * times])?; // Up to the end of time.
             let mut boxes = Vec::new();
             for owner in 0..u.int_in_range(0..=14)? {
-                let first = u.int_in_range(0..=times)?;
+                let first = late + u.int_in_range(0..=times)?;
                 let start = u.int_in_range(0..=40)? * scale;
                 boxes.push(Rect {
                     first,
@@ -192,6 +294,9 @@ mod tests {
             };
             let naive = (0..boxes.len()).any(|i| (0..i).any(|j| meet(&boxes[i], &boxes[j])));
             assert_eq!(any_overlap(&boxes), naive, "{boxes:?}");
+            for slabs in [2, 3, 7, 20] {
+                assert_eq!(any_overlap_in(&boxes, slabs), naive, "{slabs} {boxes:?}");
+            }
             Ok(())
         });
     }
