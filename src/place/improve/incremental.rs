@@ -17,17 +17,13 @@ use std::collections::BinaryHeap;
 
 use super::neighbours::{Neighbours, VISITS_PER_STEP};
 use super::orders::StackOrder;
+use super::turns::{Turn, Turns};
 use crate::place::around::lowest_beside;
 use crate::place::exact::Random;
 use crate::place::meter::{Meter, Stop};
 use crate::place::packing::NOT_PLACED;
 use crate::place::prepared::{Prepared, Windows};
 use crate::sorting::CompactSort as _;
-
-/// The difference of neighbouring keys of so many items at first; repairs go between them.
-fn key_gap(items: usize) -> u64 {
-    u64::MAX / (items as u64 + 1)
-}
 
 /// What has more neighbours than this keeps its turn: to find it a better one would take too long.
 const MOST_AROUND: usize = 1 << 16;
@@ -46,14 +42,9 @@ pub(super) struct Incremental<'a> {
     windows: Windows,
     stack: Vec<u32>,
     in_stack: Vec<bool>,
-    /// By item: its turn. Ties go by item.
-    key: Vec<u64>,
-    /// All items in the order of their keys when these were last spread, and those whose keys have
-    /// changed since then.
-    spread: Vec<u32>,
-    moved: Vec<u32>,
+    turns: Turns,
     start: Vec<u64>,
-    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    queue: BinaryHeap<Reverse<Turn>>,
     queued: Vec<bool>,
     failures: Vec<u16>,
     random: Random,
@@ -66,7 +57,9 @@ impl<'a> Incremental<'a> {
     /// Whether the rules of a problem are all known here.
     pub(super) fn serves(prepared: &Prepared<'_>) -> bool {
         let problem = prepared.problem;
-        problem.pairs.is_empty() && !problem.has_region_of_collectives()
+        problem.pairs.is_empty()
+            && !problem.has_region_of_collectives()
+            && problem.items.len() <= Turns::MOST
     }
 
     /// Goes on from a pass under `cap`: `starts` by item, `NOT_PLACED` for what did not fit.
@@ -78,10 +71,6 @@ impl<'a> Incremental<'a> {
         seed: u64,
     ) -> Incremental<'a> {
         let items = order.items.len();
-        let (mut key, gap) = (vec![0; items], key_gap(items));
-        for (rank, &item) in order.items.iter().enumerate() {
-            key[item as usize] = (rank as u64 + 1) * gap;
-        }
         let mut in_stack = vec![false; items];
         let stack = order.items[..order.stack].to_vec();
         for &member in &stack {
@@ -92,9 +81,7 @@ impl<'a> Incremental<'a> {
             windows: prepared.windows(prepared.problem.floor, cap),
             stack,
             in_stack,
-            key,
-            spread: order.items,
-            moved: Vec::new(),
+            turns: Turns::new(&order.items),
             start: starts,
             queue: BinaryHeap::new(),
             queued: vec![false; items],
@@ -118,7 +105,7 @@ impl<'a> Incremental<'a> {
         let (mut fewest, mut since) = (usize::MAX, begun);
         loop {
             failed.retain(|&item| self.start[item as usize] == NOT_PLACED);
-            failed.sort_compact_by_key(|&item| (self.key[item as usize], item));
+            failed.sort_compact_by_key(|&item| self.turns.of(item));
             failed.dedup();
             if failed.is_empty() {
                 return Ok(Some(self.start));
@@ -150,16 +137,16 @@ impl<'a> Incremental<'a> {
         let i = item as usize;
         self.failures[i] = self.failures[i].saturating_add(1);
         let failures = usize::from(self.failures[i]);
-        let own = (self.key[i], item);
+        let own = self.turns.of(item);
         let mut around = Around::new();
-        let mut turns: Vec<(u64, u32)> = Vec::new(); // Of neighbours that came before.
+        let mut turns: Vec<Turn> = Vec::new(); // Of neighbours that came before.
         let visits = neighbours.visit(self.prepared, item, |other| {
             let Some(range) = self.range_before(own, other) else {
                 return;
             };
             around.push(range);
-            if (other as usize) < self.key.len() {
-                turns.push((self.key[other as usize], other));
+            if (other as usize) < self.start.len() {
+                turns.push(self.turns.of(other));
             }
         });
         if around.len() > MOST_AROUND {
@@ -211,7 +198,7 @@ impl<'a> Incremental<'a> {
             self.spread_keys();
             return visits; // It gets its turn when it is tried again.
         }
-        self.move_to(item, before + (after - before) / 2);
+        self.turns.set(item, before + (after - before) / 2);
         self.enqueue(item);
         visits
     }
@@ -253,13 +240,13 @@ impl<'a> Incremental<'a> {
     }
 
     /// Queues the later neighbours that a change of place may move.
-    fn disturb(&mut self, neighbours: &Neighbours, own: (u64, u32), old: u64, new: u64) -> u64 {
+    fn disturb(&mut self, neighbours: &Neighbours, own: Turn, old: u64, new: u64) -> u64 {
         let items = &self.prepared.problem.items;
         let size = items[own.1 as usize].size;
         let mut moved = Vec::new();
         let visits = neighbours.visit(self.prepared, own.1, |other| {
             let o = other as usize;
-            if o >= items.len() || (self.key[o], other) <= own || self.queued[o] {
+            if o >= items.len() || self.turns.of(other) <= own || self.queued[o] {
                 return;
             }
             let start = self.start[o];
@@ -280,21 +267,20 @@ impl<'a> Incremental<'a> {
 
     fn enqueue(&mut self, item: u32) {
         if !std::mem::replace(&mut self.queued[item as usize], true) {
-            self.queue.push(Reverse((self.key[item as usize], item)));
+            self.queue.push(Reverse(self.turns.of(item)));
         }
     }
 
     /// The range of a pin, or of an item that is placed and whose turn comes before `own`.
-    fn range_before(&self, own: (u64, u32), other: u32) -> Option<(u64, u64, u64)> {
+    fn range_before(&self, own: Turn, other: u32) -> Option<(u64, u64, u64)> {
         let problem = self.prepared.problem;
         let o = other as usize;
         if o >= problem.items.len() {
             let pin = problem.pins[o - problem.items.len()];
             return Some((pin.start, pin.end, 0));
         }
-        let start = self.start[o];
-        ((self.key[o], other) < own && start != NOT_PLACED)
-            .then(|| (start, start + problem.items[o].size, self.key[o]))
+        let (start, turn) = (self.start[o], self.turns.of(other));
+        (turn < own && start != NOT_PLACED).then(|| (start, start + problem.items[o].size, turn.0))
     }
 
     /// The lowest start of an item beside these ranges, which are sorted.
@@ -312,59 +298,25 @@ impl<'a> Incremental<'a> {
         let prepared = self.prepared;
         super::stack::open(prepared, &mut self.stack, item, failures, &mut self.random);
         // Turns stay with the places in the stack.
-        let keys: Vec<u64> = old
-            .iter()
-            .map(|&member| self.key[member as usize])
-            .collect();
+        let keys: Vec<u64> = old.iter().map(|&member| self.turns.of(member).0).collect();
         let mut changed = false;
         for at in 0..old.len() {
             let member = self.stack[at];
             if member != old[at] {
                 changed = true;
-                self.move_to(member, keys[at]);
+                self.turns.set(member, keys[at]);
                 self.enqueue(member);
             }
         }
         changed
     }
 
-    fn move_to(&mut self, item: u32, key: u64) {
-        self.key[item as usize] = key;
-        self.moved.push(item);
-    }
-
     /// Makes room between the keys, without a change of the order.
     fn spread_keys(&mut self) {
-        let mut moved = std::mem::take(&mut self.moved);
-        let turn = |key: &[u64], item: u32| (key[item as usize], item);
-        moved.sort_compact_by_key(|&item| turn(&self.key, item));
-        moved.dedup();
-        // What has not moved is in order still.
-        let mut has_moved = vec![false; self.key.len()];
-        moved
-            .iter()
-            .for_each(|&item| has_moved[item as usize] = true);
-        let mut moved = moved.into_iter().peekable();
-        let mut order = Vec::with_capacity(self.spread.len());
-        for &item in &self.spread {
-            if has_moved[item as usize] {
-                continue;
-            }
-            let before = |other: &u32| turn(&self.key, *other) < turn(&self.key, item);
-            while let Some(other) = moved.next_if(before) {
-                order.push(other);
-            }
-            order.push(item);
-        }
-        order.extend(moved);
-        let gap = key_gap(order.len());
-        for (rank, &item) in order.iter().enumerate() {
-            self.key[item as usize] = (rank as u64 + 1) * gap;
-        }
-        self.spread = order;
+        self.turns.spread();
         let queued: Vec<u32> = self.queue.drain().map(|Reverse((_, item))| item).collect();
         for item in queued {
-            self.queue.push(Reverse((self.key[item as usize], item)));
+            self.queue.push(Reverse(self.turns.of(item)));
         }
     }
 }

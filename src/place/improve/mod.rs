@@ -24,6 +24,7 @@ mod orders;
 mod profile;
 mod promote;
 mod stack;
+mod turns;
 
 use std::time::Duration;
 

@@ -1,0 +1,143 @@
+//! Whose turn comes when: an order in which single items move.
+//!
+//! An item has a key, and turns go by keys. At first keys lie far apart, and an item that moves gets
+//! one between two others. Few ever move, so those that have not are told by their place in the
+//! order alone.
+
+use crate::sorting::CompactSort as _;
+
+/// A key, and for ties the item.
+pub(super) type Turn = (u64, u32);
+
+/// The bit of a place that says: the item has moved, and the rest is where among those.
+const MOVED: u32 = 1 << 31;
+
+/// The turns of all items.
+pub(super) struct Turns {
+    /// The difference of neighbouring keys at first.
+    gap: u64,
+    /// By item.
+    places: Vec<u32>,
+    /// The turns of those that have moved.
+    moved: Vec<Turn>,
+}
+
+impl Turns {
+    /// The most items that can be told apart.
+    pub(super) const MOST: usize = MOVED as usize;
+
+    /// The turns of an order.
+    pub(super) fn new(order: &[u32]) -> Turns {
+        let mut places = vec![0; order.len()];
+        for (place, &item) in (0..).zip(order) {
+            places[item as usize] = place;
+        }
+        Turns {
+            gap: u64::MAX / (order.len() as u64 + 1),
+            places,
+            moved: Vec::new(),
+        }
+    }
+
+    /// The turn of an item.
+    #[inline]
+    pub(super) fn of(&self, item: u32) -> Turn {
+        let place = self.places[item as usize];
+        if place & MOVED == 0 {
+            (self.first_key(place), item)
+        } else {
+            self.moved[(place & !MOVED) as usize]
+        }
+    }
+
+    /// The key of a place that nobody has left.
+    #[inline]
+    fn first_key(&self, place: u32) -> u64 {
+        (u64::from(place) + 1) * self.gap
+    }
+
+    /// Gives an item another key.
+    pub(super) fn set(&mut self, item: u32, key: u64) {
+        let place = &mut self.places[item as usize];
+        if *place & MOVED == 0 {
+            *place = MOVED | self.moved.len() as u32;
+            self.moved.push((key, item));
+        } else {
+            self.moved[(*place & !MOVED) as usize].0 = key;
+        }
+    }
+
+    /// Makes room between the keys, without a change of the order.
+    pub(super) fn spread(&mut self) {
+        const NOBODY: u32 = u32::MAX;
+        let mut stayed = vec![NOBODY; self.places.len()];
+        for (item, &place) in (0..).zip(&self.places) {
+            if place & MOVED == 0 {
+                stayed[place as usize] = item;
+            }
+        }
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.sort_compact();
+        let mut moved = moved.into_iter().peekable();
+        let mut order = Vec::with_capacity(stayed.len());
+        for (place, item) in (0..).zip(stayed) {
+            if item == NOBODY {
+                continue;
+            }
+            let turn = (self.first_key(place), item);
+            while let Some((_, earlier)) = moved.next_if(|&other| other < turn) {
+                order.push(earlier);
+            }
+            order.push(item);
+        }
+        order.extend(moved.map(|(_, item)| item));
+        *self = Turns::new(&order);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_are_those_of_a_list_of_keys() {
+        arbtest::arbtest(|u| {
+            let mut order: Vec<u32> = (0..u.int_in_range(1..=12)?).collect();
+            for i in 1..order.len() {
+                order.swap(i, u.int_in_range(0..=i)?);
+            }
+            let mut turns = Turns::new(&order);
+            let keys = |turns: &Turns| (0..order.len() as u32).map(|i| turns.of(i)).collect();
+            let mut naive: Vec<Turn> = keys(&turns);
+            let in_turn = |naive: &[Turn]| {
+                let mut sorted = naive.to_vec();
+                sorted.sort_unstable();
+                sorted
+                    .into_iter()
+                    .map(|(_, item)| item)
+                    .collect::<Vec<u32>>()
+            };
+            assert_eq!(in_turn(&naive), order);
+            for _ in 0..u.int_in_range(0..=20)? {
+                if u.ratio(1, 5)? {
+                    turns.spread();
+                    let spread: Vec<Turn> = keys(&turns);
+                    assert_eq!(in_turn(&spread), in_turn(&naive));
+                    let mut apart: Vec<u64> = spread.iter().map(|turn| turn.0).collect();
+                    apart.sort_unstable();
+                    assert!(apart.windows(2).all(|w| w[1] - w[0] > 1 << 32));
+                    naive = spread;
+                } else {
+                    let item = u.int_in_range(0..=order.len() as u32 - 1)?;
+                    // Beside another, or as it is: then the items decide.
+                    let (beside, _) = turns.of(*u.choose(&order)?);
+                    let key = beside - u.int_in_range(0..=1)?;
+                    turns.set(item, key);
+                    naive[item as usize] = (key, item);
+                }
+                assert_eq!(keys(&turns), naive);
+            }
+            Ok(())
+        });
+    }
+}
