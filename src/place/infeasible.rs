@@ -30,6 +30,7 @@ use crate::control::Control;
 use crate::ir::FlatIndex;
 use crate::order::reference_unless;
 use crate::pace::Pace;
+use crate::sorting::CompactSort as _;
 
 /// Steps that shrinking may take in all: some seconds at most.
 const SHRINK_STEPS: u64 = 1 << 26;
@@ -72,7 +73,7 @@ pub(crate) fn conflict(
         let at = worst_index(problem);
         let live = |i: &u32| problem.lives.of(*i as usize).iter().any(|s| s.contains(at));
         let mut live: Vec<u32> = (0..problem.items.len() as u32).filter(live).collect();
-        live.sort_by_key(|&i| Reverse(problem.items[i as usize].size));
+        live.sort_compact_by_key(|&i| Reverse(problem.items[i as usize].size));
         // The bound rises with the set.
         let counts: Vec<usize> = (1..=live.len()).collect();
         let count = counts.partition_point(|&count| !too_many(&live[..count])) + 1;
@@ -83,7 +84,7 @@ pub(crate) fn conflict(
         live
     } else if refuted {
         let mut items: Vec<u32> = (0..problem.items.len() as u32).collect();
-        items.sort_by_key(|&i| Reverse(problem.items[i as usize].size));
+        items.sort_compact_by_key(|&i| Reverse(problem.items[i as usize].size));
         minimal = shrink(problem, &mut items, control);
         items
     } else {
@@ -110,7 +111,7 @@ fn stacks(problem: &Problem, items: &[u32]) -> bool {
         problem.floor.is_multiple_of(align) && (align == 1 || items.iter().all(whole))
     };
     let mut aligns: Vec<u32> = items.to_vec();
-    aligns.sort_by_key(|&i| problem.items[i as usize].align);
+    aligns.sort_compact_by_key(|&i| problem.items[i as usize].align);
     aligns.dedup_by_key(|i| problem.items[*i as usize].align);
     let paired = |pair: &InPlacePair| items.contains(&pair.used) && items.contains(&pair.def);
     !problem.no_straddle

@@ -151,7 +151,7 @@ fn infeasible(
     name: impl Fn(Named) -> (String, u32),
 ) -> Infeasible {
     let mut items = proof.items.clone();
-    items.sort_by_key(|&i| Reverse(problem.items[i as usize].size));
+    items.sort_compact_by_key(|&i| Reverse(problem.items[i as usize].size));
     let set = items.iter().map(|&i| {
         let life = problem.lives.of(i as usize);
         let there = life.iter().find(|s| s.contains(proof.index));

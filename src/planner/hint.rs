@@ -12,6 +12,7 @@ use crate::ir::{Function, MemLocId, Space};
 use crate::options::{Geometry, Strategy};
 use crate::place::{Hint, Item};
 use crate::plan::{FunctionPlan, MemLocPlan, Plan, SpacePlan, is_label};
+use crate::sorting::CompactSort as _;
 
 /// The functions of an earlier plan.
 pub(super) struct Hints<'p> {
@@ -93,7 +94,7 @@ impl<'p> HintOfFunction<'p> {
         let name_of = |&i: &u32| memlocs[i as usize].name.as_str();
         let by_name = self.by_name.get_or_insert_with(|| {
             let mut all: Vec<u32> = (0..memlocs.len() as u32).collect();
-            all.sort_by_key(name_of);
+            all.sort_compact_by(|a, b| name_of(a).cmp(name_of(b)));
             all
         });
         let name = match function.memloc_name(id) {

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use super::text::{Dump, Kind};
 use crate::Result;
 use crate::format::json::document_error;
+use crate::sorting::CompactSort as _;
 
 /// A buffer of the heap.
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ pub(super) fn buffers(dump: &Dump<'_>, ranges: &Ranges) -> Vec<Buffer> {
     }
     let mut buffers: Vec<Buffer> = Vec::new();
     for mut values in members.into_values() {
-        values.sort_by_key(|&i| (ranges[i], i));
+        values.sort_compact_by(|&i, &j| (ranges[i], i).cmp(&(ranges[j], j)));
         let value = &dump.values[values[0]];
         let mut lives: Vec<(u64, u64)> = Vec::new();
         for (first, last) in values.iter().filter_map(|&i| ranges[i]) {
@@ -78,7 +79,8 @@ pub(super) fn buffers(dump: &Dump<'_>, ranges: &Ranges) -> Vec<Buffer> {
             lives,
         });
     }
-    buffers.sort_by_key(|b| (b.allocation, b.offset, b.values[0]));
+    let place = |b: &Buffer| (b.allocation, b.offset, b.values[0]);
+    buffers.sort_compact_by(|a, b| place(a).cmp(&place(b)));
     buffers
 }
 

@@ -8,6 +8,7 @@
 use crate::ir::{FlatIndex, Segment};
 use crate::place::{InPlacePair, Problem, bound_of_loads, heaviest_matching, load_profile};
 use crate::planner::{Ground, Grounds, Holder, Line, Rule};
+use crate::sorting::CompactSort as _;
 
 /// What if a location were different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,7 +252,7 @@ impl<'g> Needs<'g> {
                         let bytes = sum.fold(ground.floor, u64::saturating_add);
                         if bytes > best.bytes {
                             // The largest comes last, as the innermost of calls does.
-                            path.sort_by_key(|&(l, t)| load(l, t));
+                            path.sort_compact_by_key(|&(l, t)| load(l, t));
                             (best.bytes, best.path) = (bytes, path);
                         }
                         continue;
