@@ -124,7 +124,11 @@ pub(super) fn for_peak(
     let mut search = Search {
         prepared: &prepared,
         loads,
-        knowledge: Knowledge { bound, best: None },
+        knowledge: Knowledge {
+            bound,
+            goal: None,
+            best: None,
+        },
         meter,
         warm: None,
         failed: None,
@@ -171,14 +175,14 @@ impl Search<'_, '_, '_, '_> {
             return Ok(());
         }
         let loads = std::mem::take(&mut self.loads);
-        let profile = Profile::new(self.prepared, loads, &mut self.meter)?;
-        let (knowledge, meter) = (&mut self.knowledge, &mut self.meter);
+        let profile = Profile::new(self.prepared, loads, self.meter)?;
+        let (knowledge, meter) = (&mut self.knowledge, &mut *self.meter);
         let mut improver = Improver::new(self.prepared, &profile, knowledge, meter);
         improver.quick()?;
         if !limited && !improver.done() {
             let tried = improver.tried;
             self.reference(strategy)?;
-            let (knowledge, meter) = (&mut self.knowledge, &mut self.meter);
+            let (knowledge, meter) = (&mut self.knowledge, &mut *self.meter);
             improver = Improver::new(self.prepared, &profile, knowledge, meter);
             improver.tried = tried;
         }
@@ -189,25 +193,33 @@ impl Search<'_, '_, '_, '_> {
         }
     }
 
-    /// Fits the hint, if there is one. Returns whether that is enough.
+    /// Fits the hint, if there is one, and if that promises more than the search. Returns whether
+    /// that is enough.
     fn hinted(&mut self, strategy: Strategy, limited: bool) -> Result<bool, Stop> {
-        if !Warm::serves(self.prepared.problem) {
+        let problem = self.prepared.problem;
+        if !Warm::serves(problem) {
             return Ok(false);
         }
-        let fitted = self
-            .warm
-            .insert(Warm::new(self.prepared.problem, &self.meter)?);
+        let warm = self.warm.insert(Warm::new(problem));
         let bound = self.knowledge.bound;
         // A budget is there to be used.
         let told = limited || self.meter.control().deadline.is_some();
-        let goal = match told {
-            true => bound,
-            false => warm::goal(self.prepared.problem, bound, strategy),
+        let goals = if told {
+            [bound; 2]
+        } else {
+            let goals = warm::goals(problem, bound, strategy);
+            self.knowledge.goal = Some(goals[1]);
+            // `best` takes much longer than a fit, and begins from it.
+            let may_wait =
+                problem.hint.keep == 0 && strategy != Strategy::Best && goals[1] < problem.ceiling;
+            if may_wait && !warm.is_promising(self.prepared, goals[1], self.meter)? {
+                return Ok(false);
+            }
+            goals
         };
-        let (best, enough) = fitted.start(self.prepared, (bound, goal), &mut self.meter)?;
+        let (best, enough) = warm.start(self.prepared, bound, goals, self.meter)?;
         if let Some(best) = best {
-            let problem = self.prepared.problem;
-            self.knowledge.keep(best, problem, &mut self.meter);
+            self.knowledge.keep(best, problem, self.meter);
         }
         Ok(enough)
     }
@@ -219,7 +231,7 @@ impl Search<'_, '_, '_, '_> {
         let order = reference_unless(problem, &mut self.meter.pace())?;
         for &others in choices(problem, strategy) {
             let cap = self.knowledge.cap(problem);
-            let pass = first_fit(self.prepared, &order, others, cap, 0, &mut self.meter)?;
+            let pass = first_fit(self.prepared, &order, others, cap, 0, self.meter)?;
             if let Some(&rank) = pass.failed.first()
                 && self.knowledge.best.is_none()
                 && self.failed.is_none()
@@ -227,20 +239,20 @@ impl Search<'_, '_, '_, '_> {
                 self.failed = Some((order[rank], pass.packing.offsets()));
             }
             if let Some(placement) = pass.placement() {
-                self.knowledge.keep(placement, problem, &mut self.meter);
+                self.knowledge.keep(placement, problem, self.meter);
             }
-            if self.knowledge.cap(problem) < self.knowledge.bound {
+            if self.knowledge.done(problem) {
                 break;
             }
         }
         Ok(())
     }
 
-    fn finish(mut self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
+    fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
         let bound = self.knowledge.bound;
         let found = self.knowledge.best;
         let best = match self.warm {
-            Some(warm) => warm.into_best(self.prepared, found, &mut self.meter),
+            Some(warm) => warm.into_best(self.prepared, found, self.meter),
             None => found,
         };
         if let Some(placement) = best {
