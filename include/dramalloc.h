@@ -1210,7 +1210,7 @@ typedef struct dram_control {
    * same function and name that have as many bytes keep its addresses where that costs nothing,
    * or no more than `dram_options.keep`. Without a budget the new plan is a result if it ends no
    * further above its bound than this one or, but for strategy `best`, by less than a 128th; else
-   * the whole search runs. Nothing in it is trusted; it may be freed meanwhile.
+   * a search runs to get there. Nothing in it is trusted; it may be freed meanwhile.
    */
   const struct dram_plan *hint;
 } dram_control;

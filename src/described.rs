@@ -165,7 +165,7 @@ pub const DESCRIBED: &[Described] = &[
         "none",
         "an earlier plan of this program, or of one like it: what has not changed keeps its address, as far \
          as that costs nothing: the plan ends no further above its bound than the earlier one, or (not with \
-         `best`) by less than a 128th; else, and with a budget, the whole search runs (a CSV has a column `hint`); `-` is stdin",
+         `best`) by less than a 128th; else a search runs to get there, and with a budget the whole one (a CSV has a column `hint`); `-` is stdin",
     ),
     everywhere(
         "keep",

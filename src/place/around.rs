@@ -7,6 +7,22 @@ use dramalloc_engine::Request;
 /// What pushing a pin away costs: more than all items together.
 pub(super) const IMMOVABLE: u128 = 1 << 110;
 
+/// By item: what pushing it away costs if nothing else is known of it. It is hard to find another
+/// place for one that holds many bytes for long, but not as hard as its area is large: the square
+/// roots are compared.
+pub(super) fn weights(prepared: &Prepared<'_>) -> Vec<u32> {
+    let items = &prepared.problem.items;
+    let area = |i: u32| items[i as usize].size as f64 * prepared.length(i) as f64;
+    let all = 0..items.len() as u32;
+    let mean = all.clone().map(area).sum::<f64>() / items.len() as f64;
+    // Square roots are exact on every host. // S4
+    let weight = |i| 1 + (WEIGHT * (area(i) / mean).sqrt()) as u32;
+    all.map(weight).collect()
+}
+
+/// The weight of an item of mean area.
+const WEIGHT: f64 = 64.0;
+
 /// Bytes that a neighbour holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Range {

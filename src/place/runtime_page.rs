@@ -377,10 +377,12 @@ impl Search<'_, '_, '_> {
         self.prepared.straddling = straddling;
         let mut knowledge = match (goal, &self.best) {
             (Goal::Lower, Some(best)) => Knowledge {
+                goal: None,
                 bound: self.bound,
                 best: Some(best.placement.clone()),
             },
             _ => Knowledge {
+                goal: None,
                 // Whatever is found is as good as can be.
                 bound: self.ceiling(),
                 best: None,

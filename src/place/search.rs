@@ -124,7 +124,11 @@ pub(super) fn for_peak(
     let mut search = Search {
         prepared: &prepared,
         loads,
-        knowledge: Knowledge { bound, best: None },
+        knowledge: Knowledge {
+            bound,
+            goal: None,
+            best: None,
+        },
         meter,
         warm: None,
         failed: None,
@@ -189,24 +193,32 @@ impl Search<'_, '_, '_, '_> {
         }
     }
 
-    /// Fits the hint, if there is one. Returns whether that is enough.
+    /// Fits the hint, if there is one, and if that promises more than the search. Returns whether
+    /// that is enough.
     fn hinted(&mut self, strategy: Strategy, limited: bool) -> Result<bool, Stop> {
-        if !Warm::serves(self.prepared.problem) {
+        let problem = self.prepared.problem;
+        if !Warm::serves(problem) {
             return Ok(false);
         }
-        let fitted = self
-            .warm
-            .insert(Warm::new(self.prepared.problem, self.meter)?);
+        let warm = self.warm.insert(Warm::new(problem));
         let bound = self.knowledge.bound;
         // A budget is there to be used.
         let told = limited || self.meter.control().deadline.is_some();
-        let goal = match told {
-            true => bound,
-            false => warm::goal(self.prepared.problem, bound, strategy),
+        let goals = if told {
+            [bound; 2]
+        } else {
+            let goals = warm::goals(problem, bound, strategy);
+            self.knowledge.goal = Some(goals[1]);
+            // `best` takes much longer than a fit, and begins from it.
+            let may_wait =
+                problem.hint.keep == 0 && strategy != Strategy::Best && goals[1] < problem.ceiling;
+            if may_wait && !warm.is_promising(self.prepared, goals[1], self.meter)? {
+                return Ok(false);
+            }
+            goals
         };
-        let (best, enough) = fitted.start(self.prepared, (bound, goal), self.meter)?;
+        let (best, enough) = warm.start(self.prepared, bound, goals, self.meter)?;
         if let Some(best) = best {
-            let problem = self.prepared.problem;
             self.knowledge.keep(best, problem, self.meter);
         }
         Ok(enough)
@@ -229,7 +241,7 @@ impl Search<'_, '_, '_, '_> {
             if let Some(placement) = pass.placement() {
                 self.knowledge.keep(placement, problem, self.meter);
             }
-            if self.knowledge.cap(problem) < self.knowledge.bound {
+            if self.knowledge.done(problem) {
                 break;
             }
         }

@@ -12,14 +12,18 @@
 //!
 //! # How
 //!
-//! 1. The hint is *fitted*: hinted items take their starts, the most bytes first, each checked like
-//!    any placement; then everything else, and what could not stay, by first fit. If that ends
-//!    above the goal, it is tried below it, where what finds no room pushes others out; see
-//!    `eject`.
-//! 2. If it ends at the goal or below, that is the result. It is too if no search can pay for moving
+//! 1. Of the items that need a new place the largest are looked at, each by itself: is there room
+//!    below the goal beside what is hinted? If several find none, a repair would have to move half
+//!    of everything, and step 3 comes first; then the hint is fitted only if the search ends above
+//!    the goal. Not for `best`, with `keep` or with a budget: there the fit always comes first.
+//! 2. The hint is *fitted*: hinted items take their starts, the most bytes first, each checked like
+//!    any placement; then everything else, and what could not stay, by first fit. What ends above
+//!    the goal is then put below it, where it may push others out; see `eject`. If all of it ends
+//!    at the goal or below, that is the result. It is too if no search can pay for moving
 //!    everything: its cost is at most that of the bound with every hinted item moved.
-//! 3. Else the strategy runs, for peaks below. The lowest that it finds is a ceiling below which
-//!    the hint is fitted again, so that a lower peak moves no more than it has to.
+//! 3. Else the strategy runs, for peaks below, until it is at the goal. The lowest that it finds is
+//!    a ceiling below which what ends above it in the hint as fitted is put, so that a lower peak
+//!    moves no more than it has to.
 //!
 //! # The goal
 //!
@@ -35,42 +39,42 @@
 //! The peak, less `keep` bytes for each MiB kept, is at most the goal or that of the same strategy
 //! without a hint, whichever is higher, for `reference` and `fast`. `best` begins its search from
 //! the hint and takes another way from there: with `keep` 0 it is never above the hint as fitted,
-//! nor above `fast` with the same hint.
+//! nor above what `fast` finds in its search with the same hint.
 //!
 //! # What it costs
 //!
-//! At most one first fit, an index over the lives, and three ejections of [`LOOKS_PER_ITEM`] looks
-//! for each item; the one at the goal is left out where too many items end above. None of that is
-//! counted in steps, but the host's flag and clock are looked at. A search that has to follow costs
-//! what it costs without a hint, or less, since it starts below the hint's peak: a hint that misses
-//! the goal makes a run longer, not shorter, and so does one where the first order of a search is
-//! the last one anyway.
+//! A look at a few items and, unless that says that it is of no use, at most one first fit, an index
+//! over the lives and a few ejections, each of a fraction of a first fit in looks at neighbours; those
+//! that could not even look once around each item are left out. None of that is counted in steps,
+//! but the host's flag and clock are looked at. A search that has to follow costs what it costs
+//! without a hint, or less: it ends at the goal, and most of its orders are given up where they
+//! reach the hint's peak. So a small change costs a first fit where a plan from nothing may take
+//! several. Where the first order of a search is the last one anyway, little can be saved, and where
+//! a repair looks likely and fails, the fit comes on top.
 //!
 //! Hinted items come the most bytes first, so that where several defs may take over one use another
 //! one may get it than did before, and what got it before moves. // L8
 //!
 //! With a runtime page the hint is not looked at: straddling comes before everything else. // P7
 
-use std::fmt;
-
 use super::eject::Ejection;
+use super::first_fit::WARM;
 use super::improve::Neighbours;
+use super::kept::Kept;
 use super::meter::{Meter, Stop};
 use super::packing::Packing;
-use super::prepared::{Prepared, Windows};
+use super::places::Places;
+use super::prepared::Prepared;
+use super::promising::find_room;
 use super::{PAGE, Placement, Problem};
 use crate::ir::Usage;
 use crate::options::Strategy;
 use crate::order::sort_descending;
 
-/// Looks at neighbours that one ejection may take, and how many more for each item of the problem:
-/// a fraction of what a first fit costs.
-const LOOKS: u64 = 1 << 16;
-const LOOKS_PER_ITEM: u64 = 4;
-
-/// Ejection is worth a try if no more than one item in so many, and a few, ends above its ceiling.
-const EJECTED_OF: usize = 8;
-const FEW: usize = 8;
+/// Looks at neighbours that one ejection may take, and for how many items one more: a fraction of
+/// what a first fit costs. Measured: those that succeed take a third of that, or ten times as much.
+const LOOKS: u64 = 1 << 14;
+const ITEMS_PER_LOOK: u64 = 2;
 
 /// A result that is above the bound by one in so many of its bytes is good enough.
 const SLACK: u64 = 128;
@@ -88,68 +92,17 @@ const POLL: usize = 128;
 /// `Hint::keep` counts by these bytes.
 const MIB: u32 = 20;
 
-/// How much of a hint has been kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// Hinted items that lie where the hint says.
-    pub kept: u64,
-    /// Their bytes as placed.
-    pub kept_bytes: u64,
-    /// Hinted items that lie elsewhere.
-    pub moved: u64,
-    /// Their bytes as placed.
-    pub moved_bytes: u64,
-}
-
-impl Kept {
-    /// How a placement compares to the hint of its problem.
-    pub fn of(problem: &Problem, offsets: &[u64]) -> Kept {
-        let mut kept = Kept::default();
-        let hinted = problem.hint.starts.iter().zip(&problem.items).zip(offsets);
-        for ((hint, item), offset) in hinted {
-            let Some(hint) = hint else { continue };
-            let (count, bytes) = if hint == offset {
-                (&mut kept.kept, &mut kept.kept_bytes)
-            } else {
-                (&mut kept.moved, &mut kept.moved_bytes)
-            };
-            *count += 1;
-            *bytes = bytes.saturating_add(item.size);
-        }
-        kept
-    }
-
-    /// Adds what was kept elsewhere.
-    pub fn add(&mut self, other: Kept) {
-        self.kept += other.kept;
-        self.kept_bytes = self.kept_bytes.saturating_add(other.kept_bytes);
-        self.moved += other.moved;
-        self.moved_bytes = self.moved_bytes.saturating_add(other.moved_bytes);
-    }
-}
-
-impl fmt::Display for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Kept {
-            kept,
-            kept_bytes,
-            moved,
-            moved_bytes,
-        } = self;
-        write!(f, "{kept} locations with {kept_bytes} bytes kept, ")?;
-        write!(f, "{moved} with {moved_bytes} bytes moved")
-    }
-}
-
-/// The peak at which a hint as fitted is good enough; see the module.
-pub(super) fn goal(problem: &Problem, bound: u64, strategy: Strategy) -> u64 {
+/// The peak at which a hint as fitted is good enough, for a search as short as any and for this one;
+/// see the module.
+pub(super) fn goals(problem: &Problem, bound: u64, strategy: Strategy) -> [u64; 2] {
     let bytes = bound.saturating_sub(problem.floor);
-    let slack = match strategy {
-        Strategy::Reference | Strategy::Fast => bytes / SLACK,
-        Strategy::Best => 0,
-    };
     let waste = problem.hint.waste.min(bytes / MOST_WASTE);
-    bound.saturating_add(waste.max(slack))
+    let slack = waste.max(bytes / SLACK);
+    let own = match strategy {
+        Strategy::Reference | Strategy::Fast => slack,
+        Strategy::Best => waste,
+    };
+    [slack, own].map(|above| bound.saturating_add(above).min(problem.ceiling))
 }
 
 /// Cost, then bytes moved: less is better.
@@ -162,13 +115,9 @@ fn cost(peak: u64, moved: u64, keep: u64) -> Cost {
 
 /// A hint at work.
 pub(super) struct Warm {
-    /// The hinted items, the most bytes first.
-    hinted: Vec<u32>,
-    /// All items, the most bytes first.
-    by_size: Vec<u32>,
     hinted_bytes: u64,
-    /// By item: the hinted starts that break no rule together, once the hint has been fitted.
-    kept: Vec<Option<u64>>,
+    /// By item: where it lies in the hint as fitted, if there was room.
+    fitted: Vec<Option<u64>>,
     neighbours: Option<Neighbours>,
     /// The highest ceiling below which ejection has failed.
     failed_below: u64,
@@ -184,61 +133,70 @@ impl Warm {
         problem.hint.starts.iter().any(Option::is_some)
     }
 
-    pub(super) fn new(problem: &Problem, meter: &Meter<'_, '_>) -> Result<Warm, Stop> {
-        let size = |i: u32| problem.items[i as usize].size;
-        let mut by_size: Vec<u32> = (0..problem.items.len() as u32).collect();
-        sort_descending(&mut by_size, &|i| [size(i), 0, 0, 0], &mut meter.pace())?;
-        let starts = &problem.hint.starts;
-        let is_hinted = |i: &u32| starts.get(*i as usize).is_some_and(Option::is_some);
-        let hinted: Vec<u32> = by_size.iter().copied().filter(is_hinted).collect();
-        Ok(Warm {
-            hinted_bytes: hinted.iter().fold(0, |sum, &i| sum.saturating_add(size(i))),
-            hinted,
-            by_size,
-            kept: Vec::new(),
+    pub(super) fn new(problem: &Problem) -> Warm {
+        let hinted = problem.hint.starts.iter().zip(&problem.items);
+        let hinted = hinted.filter(|(start, _)| start.is_some());
+        Warm {
+            hinted_bytes: hinted.fold(0, |sum, (_, item)| sum.saturating_add(item.size)),
+            fitted: Vec::new(),
             neighbours: None,
             failed_below: 0,
             fitted_peak: u64::MAX,
             best: None,
-        })
+        }
     }
 
-    /// Fits the hint as it is; returns a placement below which the search has to find one, and
-    /// whether it need not even try: no search can do better, or the goal is reached.
+    /// Whether what has to find a new place is likely to find one that ends at the goal or below; see
+    /// `promising`. If not, the hint is fitted when the search has ended, and only if above the goal.
+    pub(super) fn is_promising(
+        &mut self,
+        prepared: &Prepared<'_>,
+        goal: u64,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<bool, Stop> {
+        let places = Places::new(prepared, goal);
+        let starts = places.of_those_within(prepared.problem, &prepared.problem.hint.starts);
+        let is_new = |&item: &u32| starts[item as usize].is_none();
+        let mut new: Vec<u32> = (0..starts.len() as u32).filter(is_new).collect();
+        if new.is_empty() {
+            return Ok(true);
+        }
+        sort_by_size(prepared.problem, &mut new, meter)?;
+        let neighbours = index(&mut self.neighbours, prepared, meter)?;
+        let promising = find_room(prepared, neighbours, &places, &starts, &new, meter)?;
+        if !promising {
+            self.failed_below = goal;
+        }
+        Ok(promising)
+    }
+
+    /// Fits the hint; returns a placement below which the search has to find one, and whether it need
+    /// not even try: no search can do better, or the last of the goals, which descend, is reached.
     pub(super) fn start(
         &mut self,
         prepared: &Prepared<'_>,
-        (bound, goal): (u64, u64),
+        bound: u64,
+        goals: [u64; 2],
         meter: &mut Meter<'_, '_>,
     ) -> Result<(Option<Placement>, bool), Stop> {
         let problem = prepared.problem;
-        if bound > problem.ceiling {
-            return Ok((None, false)); // Nothing fits.
-        }
-        let mut above = 0;
-        if let Some(placement) = self.fit(prepared, meter)? {
-            let ends = placement.offsets.iter().zip(&problem.items);
-            above = ends.filter(|(at, item)| *at + item.size > goal).count();
-            self.offer(problem, placement);
-        }
+        self.fit(prepared, meter)?;
         let least = cost(bound, self.hinted_bytes, problem.hint.keep).0;
-        let is_enough =
-            |(cost, placement): &(Cost, Placement)| cost.0 <= least || placement.peak <= goal;
-        if !self.best.as_ref().is_some_and(is_enough)
-            && above <= problem.items.len() / EJECTED_OF + FEW
-            && let Some(placement) = self.fit_below(prepared, goal, meter)?
-        {
-            self.offer(problem, placement);
+        let is_enough = |warm: &Warm, goal: u64| {
+            let best = warm.best.as_ref();
+            best.is_some_and(|(cost, placement)| cost.0 <= least || placement.peak <= goal)
+        };
+        for goal in goals {
+            if !is_enough(self, goal) {
+                self.fit_below(prepared, goal, meter)?;
+            }
         }
-        if self.best.is_none()
-            && let Some(placement) = self.fit_below(prepared, problem.ceiling, meter)?
-        {
-            self.offer(problem, placement);
+        if self.best.is_none() {
+            self.fit_below(prepared, problem.ceiling, meter)?;
         }
-        let enough = self.best.as_ref().is_some_and(is_enough);
         let best = self.best.as_ref().map(|(_, placement)| placement.clone());
         self.fitted_peak = best.as_ref().map_or(u64::MAX, |best| best.peak);
-        Ok((best, enough))
+        Ok((best, is_enough(self, goals[1])))
     }
 
     /// The placement of the least cost, given the lowest that the search has found, after the hint
@@ -249,14 +207,32 @@ impl Warm {
         found: Option<Placement>,
         meter: &mut Meter<'_, '_>,
     ) -> Option<Placement> {
-        if let Some(found) = found.filter(|found| found.peak < self.fitted_peak) {
-            let peak = found.peak;
-            self.offer(prepared.problem, found);
-            if let Ok(Some(placement)) = self.fit_below(prepared, peak, meter) {
-                self.offer(prepared.problem, placement);
-            }
-        }
+        // What has been found before it is stopped counts.
+        let _ = self.fit_late(prepared, found, meter);
         self.best.map(|(_, placement)| placement)
+    }
+
+    /// Takes what the search has found, and what the hint makes of it.
+    fn fit_late(
+        &mut self,
+        prepared: &Prepared<'_>,
+        found: Option<Placement>,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<(), Stop> {
+        let problem = prepared.problem;
+        let peak = found.as_ref().map(|found| found.peak);
+        if let Some(found) = found.filter(|found| found.peak < self.fitted_peak) {
+            self.offer(problem, found);
+        }
+        // Nothing is to be expected at or below a ceiling at which it has failed.
+        if self.fitted.is_empty() && peak.is_none_or(|peak| peak > self.failed_below) {
+            self.fitted_peak = self.fit(prepared, meter)?.unwrap_or(u64::MAX);
+        }
+        match peak {
+            Some(peak) if peak < self.fitted_peak => self.fit_below(prepared, peak, meter),
+            None if self.best.is_none() => self.fit_below(prepared, problem.ceiling, meter),
+            _ => Ok(()),
+        }
     }
 
     fn cost(&self) -> Option<Cost> {
@@ -271,60 +247,65 @@ impl Warm {
         }
     }
 
-    /// Fits the hint below a ceiling at which the engine alone did not succeed.
+    /// Goes on from the hint as fitted: what ends above a ceiling is put below it, where it may push
+    /// others out. Offers what comes of it.
     fn fit_below(
         &mut self,
         prepared: &Prepared<'_>,
         ceiling: u64,
         meter: &mut Meter<'_, '_>,
-    ) -> Result<Option<Placement>, Stop> {
+    ) -> Result<(), Stop> {
         let problem = prepared.problem;
         if ceiling <= self.failed_below {
-            return Ok(None);
+            return Ok(());
         }
         let places = Places::new(prepared, ceiling);
-        let below = |(item, start): (usize, &Option<u64>)| {
-            let end = start.map(|start| start + problem.items[item].size);
-            start.filter(|_| end.is_some_and(|end| end <= ceiling))
-        };
-        let starts = self.kept.iter().enumerate().map(below).collect();
-        let neighbours = match self.neighbours.take() {
-            Some(neighbours) => neighbours,
-            None => Neighbours::new(prepared, meter)?,
-        };
-        let neighbours = self.neighbours.insert(neighbours);
+        let starts = places.of_those_within(problem, &self.fitted);
+        let neighbours = index(&mut self.neighbours, prepared, meter)?;
+        let looks = LOOKS + problem.items.len() as u64 / ITEMS_PER_LOOK;
+        // Not even begun if there are too few for one look around each; unless there is nothing yet.
+        let (mut rows, mut pace) = (0, meter.pace());
+        for (item, _) in (0..).zip(&starts).filter(|(_, start)| start.is_none()) {
+            pace.work(1)?;
+            rows += neighbours.rows_to_visit(prepared, item);
+            if rows > looks && ceiling < problem.ceiling {
+                return Ok(());
+            }
+        }
         let windows = |item| places.of(problem, item);
         let ejection = Ejection::new(prepared, neighbours, starts, &windows);
-        let looks = LOOKS + LOOKS_PER_ITEM * problem.items.len() as u64;
-        let starts = ejection.run(looks, meter)?;
-        if starts.is_none() {
-            self.failed_below = ceiling;
+        match ejection.run(looks, meter)? {
+            Some(starts) => self.offer(problem, Placement::of(problem, starts)),
+            None => self.failed_below = ceiling,
         }
-        Ok(starts.map(|starts| Placement::of(problem, starts)))
+        Ok(())
     }
 
     /// Fits the hint as it is: what is hinted takes its start if that is free, then the rest goes
-    /// to the lowest free bytes. `None` if something finds none.
-    fn fit(
-        &mut self,
-        prepared: &Prepared<'_>,
-        meter: &Meter<'_, '_>,
-    ) -> Result<Option<Placement>, Stop> {
+    /// to the lowest free bytes. Offers that and returns its peak; `None` if something finds none.
+    fn fit(&mut self, prepared: &Prepared<'_>, meter: &Meter<'_, '_>) -> Result<Option<u64>, Stop> {
         let problem = prepared.problem;
         let places = Places::new(prepared, problem.ceiling);
         let hint = |item: u32| problem.hint.starts.get(item as usize).copied().flatten();
+        let mut by_size: Vec<u32> = (0..problem.items.len() as u32).collect();
+        sort_by_size(problem, &mut by_size, meter)?;
+        let is_hinted = |&item: &u32| hint(item).is_some();
+        let hinted: Vec<u32> = by_size.iter().copied().filter(is_hinted).collect();
         let mut packing = Packing::unless(prepared, &mut meter.pace())?;
         let mut seen = vec![false; problem.items.len()];
         let mut waiting = Vec::new();
         for round in 0..=PAIR_ROUNDS {
             let items = if round == 0 {
-                &self.hinted
+                &hinted
             } else {
                 &std::mem::take(&mut waiting)
             };
             for (k, &item) in items.iter().enumerate() {
                 if k % POLL == 0 {
                     meter.poll()?;
+                }
+                if k % WARM == 0 {
+                    packing.warm(&items[k..items.len().min(k + WARM)]);
                 }
                 let start = hint(item);
                 // The def of a pair lies in its use's bytes only if those are taken. // L8
@@ -341,9 +322,9 @@ impl Warm {
                 }
             }
         }
-        self.kept = packing.offsets();
+        let mut complete = true;
         let mut polled = POLL;
-        for &item in &self.by_size {
+        for item in by_size {
             if packing.offset(item).is_some() {
                 continue;
             }
@@ -358,45 +339,35 @@ impl Warm {
                 || (!std::ptr::eq(own, everywhere)
                     && (hint(item).is_some_and(|at| packing.place_at(item, at, everywhere))
                         || packing.place(item, everywhere).is_some()));
-            if !placed {
-                return Ok(None);
-            }
+            complete &= placed;
         }
-        Ok(Some(Placement::of(problem, packing.into_offsets())))
+        self.fitted = packing.offsets();
+        Ok(complete.then(|| {
+            let placement = Placement::of(problem, packing.into_offsets());
+            let peak = placement.peak;
+            self.offer(problem, placement);
+            peak
+        }))
     }
 }
 
-/// Where items belong, below a ceiling.
-struct Places {
-    everywhere: Windows,
-    /// The end of the collective region and its windows, if there is one.
-    region: Option<(u64, Windows)>,
+/// Sorts items, which ascend, the most bytes first.
+fn sort_by_size(problem: &Problem, items: &mut [u32], meter: &Meter<'_, '_>) -> Result<(), Stop> {
+    let size = |item: u32| [problem.items[item as usize].size, 0, 0, 0];
+    sort_descending(items, &size, &mut meter.pace())
 }
 
-impl Places {
-    fn new(prepared: &Prepared<'_>, ceiling: u64) -> Places {
-        let problem = prepared.problem;
-        let end = |limit| problem.floor.saturating_add(limit).min(ceiling);
-        let region = problem.collective_limit.map(end);
-        Places {
-            everywhere: prepared.windows(problem.floor, ceiling),
-            region: region.map(|end| (end, prepared.windows(problem.floor, end))),
-        }
-    }
-
-    /// A collective item belongs in the region if that is long enough for it. // P5
-    fn of(&self, problem: &Problem, item: u32) -> &Windows {
-        let item = &problem.items[item as usize];
-        match &self.region {
-            Some((end, region))
-                if item.usage == Usage::Collective
-                    && item.size <= end.saturating_sub(problem.floor) =>
-            {
-                region
-            }
-            _ => &self.everywhere,
-        }
-    }
+/// The index over the lives, made when it is first needed.
+fn index<'n>(
+    neighbours: &'n mut Option<Neighbours>,
+    prepared: &Prepared<'_>,
+    meter: &mut Meter<'_, '_>,
+) -> Result<&'n Neighbours, Stop> {
+    let index = match neighbours.take() {
+        Some(index) => index,
+        None => Neighbours::new(prepared, meter)?,
+    };
+    Ok(neighbours.insert(index))
 }
 
 impl Placement {
@@ -437,6 +408,7 @@ impl Placement {
 mod tests {
     use super::*;
     use crate::control::Control;
+    use crate::place::promising::is_promising;
     use crate::place::{Hint, Solved, Unsolved, solve, testing};
     use crate::testing::for_each_seed;
     use arbitrary::{Result, Unstructured};
@@ -601,23 +573,28 @@ mod tests {
         assert_eq!((kept.kept, kept.moved), (6, 1), "{:?}", solved.placement);
     }
 
+    fn free(problem: &Problem, strategy: Strategy) -> std::result::Result<Solved, Unsolved> {
+        solve(problem, strategy, None, &mut Control::default())
+    }
+
     #[test]
     fn without_a_budget_the_goal_is_enough_and_nothing_is_above_it_that_a_search_would_have_found()
     {
-        let (mut imitated, mut searched) = (0, 0);
-        for_each_seed(0..300, |u| {
+        let (mut imitated, mut searched, mut waited) = (0, 0, 0);
+        for_each_seed(0..600, |u| {
             let problem = Problem {
                 runtime_page: 0,
                 ..testing::problem(u)?
-            };
-            let free = |problem: &Problem, strategy| {
-                solve(problem, strategy, None, &mut Control::default())
             };
             let strategy = *u.choose(&[Strategy::Reference, Strategy::Fast])?;
             let Ok(before) = free(&problem, strategy) else {
                 return Ok(());
             };
             let mut starts = hint(u, &before.placement.offsets)?;
+            if u.ratio(1, 4)? {
+                // Most of it is new.
+                starts.iter_mut().step_by(2).for_each(|start| *start = None);
+            }
             let mut problem = mutated(u, &problem, &mut starts)?;
             let cold = free(&problem, strategy);
             let waste = before.placement.peak - before.bound;
@@ -631,15 +608,105 @@ mod tests {
                 assert!(cold.is_err(), "what fits without a hint fits with it");
                 return Ok(());
             };
-            let goal = goal(&problem, warm.bound, strategy);
+            let broken = testing::violations(&problem, &warm.placement);
+            assert_eq!(broken, Vec::<String>::new(), "{strategy} {problem:?}");
+            let [_, goal] = goals(&problem, warm.bound, strategy);
             assert!(goal - warm.bound <= waste.max((warm.bound - problem.floor) / SLACK));
             let cold = cold.map_or(u64::MAX, |cold| cold.placement.peak);
             assert!(warm.placement.peak <= goal.max(cold), "{problem:?}");
             imitated += usize::from(warm.placement.peak > cold.min(warm.bound));
             searched += usize::from(warm.placement.peak > goal);
+            waited += usize::from(Warm::serves(&problem) && !is_promising(&problem, goal));
             Ok(())
         });
-        assert!(imitated > 0 && searched > 0, "{imitated} {searched}");
+        assert!(
+            imitated > 0 && searched > 0 && waited > 0,
+            "{imitated} {searched} {waited}"
+        );
+    }
+
+    #[test]
+    fn what_promises_nothing_is_fitted_if_the_search_does_not_reach_the_goal() {
+        // The pieces of a pinwheel, side by side in time: they fit in 6 bytes, first fit takes 8.
+        let mut problem = Problem {
+            ceiling: u64::MAX,
+            granule: 1,
+            ..Problem::default()
+        };
+        for i in 0..8 {
+            for (size, first, last, start) in [
+                (2, 0, 2, 4),
+                (4, 3, 5, 0),
+                (2, 2, 5, 6),
+                (4, 0, 1, 0),
+                (2, 2, 2, 2), // First fit puts it at 0.
+            ] {
+                testing::add_item(&mut problem, size, &[(10 * i + first, 10 * i + last)]);
+                problem.hint.starts.push(Some(start));
+            }
+        }
+        problem.hint.waste = 2;
+        let [_, goal] = goals(&problem, 6, Strategy::Reference);
+        assert_eq!(goal, 7, "a quarter of the bound is the most");
+        assert!(!is_promising(&problem, goal));
+        let solved = free(&problem, Strategy::Reference).expect("no ceiling");
+        let kept = Kept::of(&problem, &solved.placement.offsets);
+        assert_eq!((solved.placement.peak, kept.moved), (8, 0));
+    }
+
+    #[test]
+    fn nothing_is_searched_for_once_the_goal_is_reached() {
+        let mut reached = 0;
+        for_each_seed(0..300, |u| {
+            let mut problem = Problem {
+                runtime_page: 0,
+                ..testing::problem(u)?
+            };
+            if problem.items.is_empty() {
+                return Ok(());
+            }
+            let waste = u.int_in_range(0..=8)? * 4096;
+            problem.hint = Hint {
+                starts: vec![None; problem.items.len()],
+                keep: 0,
+                waste,
+            };
+            problem.hint.starts[0] = Some(0);
+            let mut found = Vec::new();
+            let mut tell = |progress: &crate::control::Progress| found.push(progress.incumbent);
+            let mut control = Control {
+                progress: Some(&mut tell),
+                ..Control::default()
+            };
+            let Ok(solved) = solve(&problem, Strategy::Fast, None, &mut control) else {
+                return Ok(());
+            };
+            let [_, goal] = goals(&problem, solved.bound, Strategy::Fast);
+            let enough = found.iter().filter(|&&peak| peak <= goal).count();
+            assert!(enough <= 1, "{found:?} {goal} {problem:?}");
+            reached += usize::from(enough == 1 && solved.placement.peak > solved.bound);
+            Ok(())
+        });
+        assert!(reached > 0);
+    }
+
+    #[test]
+    fn a_goal_above_the_ceiling_is_the_ceiling() {
+        let mut problem = Problem {
+            ceiling: 18,
+            granule: 1,
+            ..Problem::default()
+        };
+        // Side by side in time, they fit in 16 bytes; the hint has the last one above the ceiling.
+        for (size, life) in [(8, (0, 4)), (8, (5, 9)), (8, (2, 7))] {
+            testing::add_item(&mut problem, size, &[life]);
+        }
+        problem.hint.starts = vec![Some(0), Some(4), Some(12)];
+        problem.hint.waste = 100;
+        let [_, goal] = goals(&problem, 16, Strategy::Fast);
+        assert_eq!(goal, 18);
+        let solved = free(&problem, Strategy::Fast).expect("it fits");
+        assert!(solved.placement.peak <= 18, "{solved:?}");
     }
 
     #[test]
@@ -656,7 +723,7 @@ mod tests {
             }
             problem.hint.starts = (0..8).map(|i| Some(3 * i)).collect();
             problem.hint.waste = waste;
-            solve(&problem, Strategy::Fast, None, &mut Control::default())
+            free(&problem, Strategy::Fast)
         };
         let peak = |waste| problem(waste).map(|solved| solved.placement.peak);
         assert_eq!(peak(0), Ok(101), "nobody says that this was good");
@@ -676,7 +743,7 @@ mod tests {
         }
         far.hint.starts = vec![Some(0), Some(100)];
         far.hint.waste = 100;
-        let solved = solve(&far, Strategy::Fast, None, &mut Control::default());
+        let solved = free(&far, Strategy::Fast);
         assert_eq!(solved.map(|solved| solved.placement.peak), Ok(100));
     }
 

@@ -19,7 +19,7 @@
 //! but for in-place pairs of the placement that the search started from.
 
 use super::neighbours::{Neighbours, VISITS_PER_STEP};
-use crate::place::around::{Around, IMMOVABLE};
+use crate::place::around::{Around, IMMOVABLE, weights};
 use crate::place::exact::Random;
 use crate::place::meter::{Meter, Stop};
 use crate::place::packing::NOT_PLACED;
@@ -47,20 +47,14 @@ impl Guided {
     }
 
     pub(super) fn new(prepared: &Prepared<'_>) -> Guided {
-        let items = &prepared.problem.items;
-        let area = |i: u32| items[i as usize].size as f64 * prepared.length(i) as f64;
-        let all = 0..items.len() as u32;
-        let mean = all.clone().map(area).sum::<f64>() / items.len() as f64;
-        // Square roots are exact on every host. // S4
-        let weight = |i| 1 + (WEIGHT * (area(i) / mean).sqrt()) as u32;
         Guided {
-            weight: all.map(weight).collect(),
-            penalty: vec![1; items.len()],
+            weight: weights(prepared),
+            penalty: vec![1; prepared.problem.items.len()],
             random: Random::new(0),
             around: Around::default(),
             share: FIRST_SHARE,
             failures: 0,
-            patience: PATIENCE + items.len() as u64 / 2,
+            patience: PATIENCE + prepared.problem.items.len() as u64 / 2,
         }
     }
 
@@ -189,10 +183,6 @@ const PATIENCE: u64 = 5000;
 
 /// After so many failures in a row the search begins anew.
 const FAILURES: u32 = 8;
-
-/// The weight of an item of mean area. Large items are hard to place, but not as hard as they are
-/// large: their square roots are compared.
-const WEIGHT: f64 = 64.0;
 
 /// Sorting and weighing a neighbour costs as much as looking at so many.
 const LOOKS_PER_RANGE: u64 = 4;

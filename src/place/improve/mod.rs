@@ -136,11 +136,20 @@ pub(crate) fn improve(
 pub(crate) struct Knowledge {
     /// No placement has a lower peak.
     pub(crate) bound: u64,
+    /// A peak that is good enough, though it may be above the bound; with a hint. See `warm`.
+    pub(crate) goal: Option<u64>,
     /// The best placement so far.
     pub(crate) best: Option<Placement>,
 }
 
 impl Knowledge {
+    /// Whether nothing better can come, or need come.
+    pub(crate) fn done(&self, problem: &Problem) -> bool {
+        let enough = self.goal.map_or(self.bound, |goal| goal.max(self.bound));
+        let best = self.best.as_ref();
+        best.map_or(problem.ceiling < self.bound, |best| best.peak <= enough)
+    }
+
     /// The highest peak that is still of use.
     pub(crate) fn cap(&self, problem: &Problem) -> u64 {
         let best = self.best.as_ref();
@@ -236,11 +245,13 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             without_gain: items / 4 + 1000,
             in_all: items / 2 + 2000,
         };
+        // Below a hint's peak a pass without a gain may be one that gains without a hint.
+        let gains_tell = self.knowledge.goal.is_none() || self.knowledge.best.is_none();
         self.first(patience)?;
         let problem = self.problem();
         let mut idle = 0;
         for (stack, base) in quick_passes(problem) {
-            if idle == IDLE && !self.small() {
+            if idle == IDLE && gains_tell && !self.small() {
                 break;
             }
             let cap = self.knowledge.cap(problem);
@@ -294,7 +305,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
 
     /// Whether nothing better can come.
     pub(crate) fn done(&self) -> bool {
-        self.knowledge.cap(self.problem()) < self.knowledge.bound
+        self.knowledge.done(self.problem())
     }
 
     fn small(&self) -> bool {

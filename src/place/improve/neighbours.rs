@@ -108,6 +108,23 @@ impl Neighbours {
         }
         visits
     }
+
+    /// How many rows a visit takes.
+    pub(crate) fn rows_to_visit(&self, prepared: &Prepared<'_>, item: u32) -> u64 {
+        let mut visits = 0;
+        for run in prepared.life(item) {
+            let mut start = 0;
+            for &(end, most) in &self.classes {
+                let rows = &self.rows[start..end];
+                let earliest = run.first.saturating_sub(most);
+                let from = rows.partition_point(|row| row.0.first < earliest);
+                let to = rows.partition_point(|row| row.0.first <= run.last);
+                visits += (to - from) as u64;
+                start = end;
+            }
+        }
+        visits
+    }
 }
 
 #[cfg(test)]
@@ -127,7 +144,8 @@ mod tests {
             let items = problem.items.len();
             for item in 0..items as u32 {
                 let mut got = Vec::new();
-                index.visit(&prepared, item, |other| got.push(other));
+                let visits = index.visit(&prepared, item, |other| got.push(other));
+                assert_eq!(index.rows_to_visit(&prepared, item), visits);
                 got.sort_unstable();
                 let mut want = Vec::new();
                 for other in (0..items + problem.pins.len()).filter(|&o| o != item as usize) {
