@@ -115,14 +115,7 @@ fn rounds<W: Sum>(problem: &Problem, pace: &mut Pace<'_, '_>) -> Result<Vec<u32>
             start = end;
         }
         let leave = keys.len().div_ceil(SHARE);
-        pace.work(keys.len())?;
-        if leave < keys.len() {
-            keys.select_nth_unstable(leave);
-        }
-        pace.work(4 * leave)?;
-        let lowest = &mut keys[..leave];
-        lowest.sort_unstable();
-        for &mut (_, id) in lowest {
+        for &(_, id) in lowest(&mut keys, leave, pace)? {
             gone[id as usize] = true;
             aside.push(id);
         }
@@ -132,24 +125,66 @@ fn rounds<W: Sum>(problem: &Problem, pace: &mut Pace<'_, '_>) -> Result<Vec<u32>
     Ok(aside)
 }
 
+/// Keys from which it is guessed where the lowest end.
+const SAMPLE: usize = 1 << 10;
+
+/// The lowest of the keys, so many of them, in order. The others go into any.
+///
+/// A selection cannot be stopped, so it is for those only that a guess has left over.
+fn lowest<'k, K: Copy + Ord>(
+    keys: &'k mut [K],
+    count: usize,
+    pace: &mut Pace<'_, '_>,
+) -> Result<&'k [K], Stop> {
+    let mut candidates = keys.len();
+    if keys.len() > 4 * SAMPLE {
+        let each = keys.len() / SAMPLE;
+        let mut sample: Vec<K> = keys.iter().copied().step_by(each).collect();
+        sample.sort_unstable();
+        let most = sample[(count / each + SAMPLE / 16).min(sample.len() - 1)];
+        let mut low = 0;
+        for at in 0..keys.len() {
+            pace.work(1)?;
+            if keys[at] <= most {
+                keys.swap(at, low);
+                low += 1;
+            }
+        }
+        if low >= count {
+            candidates = low;
+        }
+    }
+    let keys = &mut keys[..candidates];
+    pace.work(keys.len())?;
+    if count < keys.len() {
+        keys.select_nth_unstable(count);
+    }
+    pace.work(4 * count)?;
+    let lowest = &mut keys[..count];
+    lowest.sort_unstable();
+    Ok(lowest)
+}
+
 impl<W: Sum> Rest<W> {
     fn all(problem: &Problem, pace: &mut Pace<'_, '_>) -> Result<Rest<W>, Stop> {
-        let count = problem.items.len();
-        pace.work(1)?;
-        let lives = &problem.lives;
-        let mut end = 0;
-        let ends = (0..count).map(|i| {
-            end += lives.of(i).len() as u32;
-            end
-        });
-        Ok(Rest {
-            ids: (0..count as u32).collect(),
-            sizes: problem.items.iter().map(|item| sum(item.size)).collect(),
-            ends: ends.collect(),
-            runs: lives.all().iter().map(|&s| s.into()).collect(),
+        let (lives, items) = (&problem.lives, &problem.items);
+        let mut rest = Rest {
+            ids: Vec::with_capacity(items.len()),
+            sizes: Vec::with_capacity(items.len()),
+            ends: Vec::with_capacity(items.len()),
+            runs: Vec::with_capacity(lives.all().len()),
             points: 0,
             counted: usize::MAX,
-        })
+        };
+        for (id, item) in (0..).zip(items) {
+            pace.work(1)?;
+            rest.ids.push(id);
+            rest.sizes.push(sum(item.size));
+            let life = lives.of(id as usize).iter();
+            rest.runs.extend(life.map(|&segment| Run::from(segment)));
+            rest.ends.push(rest.runs.len() as u32);
+        }
+        Ok(rest)
     }
 
     /// Cuts time down to the points of what is left, if that has halved since.
@@ -281,6 +316,39 @@ mod tests {
             assert_eq!(crate::order::reference(&problem), naive(&problem));
             Ok(())
         });
+    }
+
+    #[test]
+    fn the_lowest_keys_are_those_of_a_sort() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        // All alike, nearly all alike, all different, in order, and with a sample that is wrong.
+        for (len, most) in [
+            (5_000, 1),
+            (20_000, 3),
+            (9_001, 1 << 30),
+            (30_000, 0),
+            (20_000, 2),
+        ] {
+            let key = |i: u32| match most {
+                0 => u64::from(i),
+                2 => u64::from(!i.is_multiple_of(len / SAMPLE as u32)),
+                _ => random(most),
+            };
+            let keys: Vec<u64> = (0..len).map(key).collect();
+            for count in [1, len as usize / 8, len as usize / 2, len as usize] {
+                let mut keys: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
+                let mut want = keys.clone();
+                want.sort_unstable();
+                let got = lowest(&mut keys, count, &mut Pace::free());
+                assert_eq!(got, Ok(&want[..count]), "{len} {most} {count}");
+            }
+        }
     }
 
     #[test]

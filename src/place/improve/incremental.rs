@@ -18,6 +18,7 @@ use std::collections::BinaryHeap;
 use super::neighbours::{Neighbours, VISITS_PER_STEP};
 use super::orders::StackOrder;
 use super::turns::{Turn, Turns};
+use crate::pace::Pace;
 use crate::place::around::lowest_beside;
 use crate::place::exact::Random;
 use crate::place::meter::{Meter, Stop};
@@ -69,25 +70,26 @@ impl<'a> Incremental<'a> {
         starts: Vec<u64>,
         cap: u64,
         seed: u64,
-    ) -> Incremental<'a> {
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Incremental<'a>, Stop> {
         let items = order.items.len();
         let mut in_stack = vec![false; items];
         let stack = order.items[..order.stack].to_vec();
         for &member in &stack {
             in_stack[member as usize] = true;
         }
-        Incremental {
+        Ok(Incremental {
             prepared,
             windows: prepared.windows(prepared.problem.floor, cap),
             stack,
             in_stack,
-            turns: Turns::new(&order.items),
+            turns: Turns::new(&order.items, pace)?,
             start: starts,
             queue: BinaryHeap::new(),
             queued: vec![false; items],
             failures: vec![0; items],
             random: Random::new(seed),
-        }
+        })
     }
 
     /// Repairs until everything is placed, and returns the starts; `None` once `patience` is used
@@ -120,7 +122,7 @@ impl<'a> Incremental<'a> {
                     continue;
                 }
                 meter.step()?;
-                let visits = self.promote(item, neighbours);
+                let visits = self.promote(item, neighbours, meter)?;
                 meter.charge(visits / VISITS_PER_STEP)?;
                 self.settle(neighbours, &mut again, meter)?;
                 let done = meter.done();
@@ -133,7 +135,12 @@ impl<'a> Incremental<'a> {
     }
 
     /// Gives a failed item an earlier turn. Returns how many neighbours that took.
-    fn promote(&mut self, item: u32, neighbours: &Neighbours) -> u64 {
+    fn promote(
+        &mut self,
+        item: u32,
+        neighbours: &Neighbours,
+        meter: &Meter<'_, '_>,
+    ) -> Result<u64, Stop> {
         let i = item as usize;
         self.failures[i] = self.failures[i].saturating_add(1);
         let failures = usize::from(self.failures[i]);
@@ -150,7 +157,7 @@ impl<'a> Incremental<'a> {
             }
         });
         if around.len() > MOST_AROUND {
-            return visits;
+            return Ok(visits);
         }
         around.sort_unstable();
         turns.sort_compact();
@@ -195,12 +202,12 @@ impl<'a> Incremental<'a> {
         let before = to.checked_sub(1).map_or(0, |before| turns[before].0);
         let after = turns.get(to).map_or(own.0, |&(key, _)| key);
         if after - before < 2 {
-            self.spread_keys();
-            return visits; // It gets its turn when it is tried again.
+            self.spread_keys(meter)?;
+            return Ok(visits); // It gets its turn when it is tried again.
         }
         self.turns.set(item, before + (after - before) / 2);
         self.enqueue(item);
-        visits
+        Ok(visits)
     }
 
     /// Places again whatever is queued, and what that disturbs.
@@ -312,11 +319,12 @@ impl<'a> Incremental<'a> {
     }
 
     /// Makes room between the keys, without a change of the order.
-    fn spread_keys(&mut self) {
-        self.turns.spread();
+    fn spread_keys(&mut self, meter: &Meter<'_, '_>) -> Result<(), Stop> {
+        self.turns.spread(&mut meter.pace())?;
         let queued: Vec<u32> = self.queue.drain().map(|Reverse((_, item))| item).collect();
         for item in queued {
             self.queue.push(Reverse(self.turns.of(item)));
         }
+        Ok(())
     }
 }

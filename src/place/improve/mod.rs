@@ -541,9 +541,8 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         cap: u64,
         patience: Patience,
     ) -> Result<(), Stop> {
-        self.meter.poll()?;
-        let repairs = Incremental::new(self.prepared, order, starts, cap, self.turn);
-        self.meter.poll()?;
+        let pace = &mut self.meter.pace();
+        let repairs = Incremental::new(self.prepared, order, starts, cap, self.turn, pace)?;
         let (neighbours, meter) = self.index()?;
         if let Some(starts) = repairs.repair(patience, neighbours, meter)? {
             let placement = Placement::of(self.problem(), starts);

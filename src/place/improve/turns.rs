@@ -4,6 +4,8 @@
 //! one between two others. Few ever move, so those that have not are told by their place in the
 //! order alone.
 
+use crate::pace::Pace;
+use crate::place::meter::Stop;
 use crate::sorting::CompactSort as _;
 
 /// A key, and for ties the item.
@@ -27,16 +29,17 @@ impl Turns {
     pub(super) const MOST: usize = MOVED as usize;
 
     /// The turns of an order.
-    pub(super) fn new(order: &[u32]) -> Turns {
+    pub(super) fn new(order: &[u32], pace: &mut Pace<'_, '_>) -> Result<Turns, Stop> {
         let mut places = vec![0; order.len()];
         for (place, &item) in (0..).zip(order) {
+            pace.work(1)?;
             places[item as usize] = place;
         }
-        Turns {
+        Ok(Turns {
             gap: u64::MAX / (order.len() as u64 + 1),
             places,
             moved: Vec::new(),
-        }
+        })
     }
 
     /// The turn of an item.
@@ -67,11 +70,13 @@ impl Turns {
         }
     }
 
-    /// Makes room between the keys, without a change of the order.
-    pub(super) fn spread(&mut self) {
+    /// Makes room between the keys, without a change of the order. Where the host stops it, the turns
+    /// are none any more.
+    pub(super) fn spread(&mut self, pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
         const NOBODY: u32 = u32::MAX;
         let mut stayed = vec![NOBODY; self.places.len()];
         for (item, &place) in (0..).zip(&self.places) {
+            pace.work(1)?;
             if place & MOVED == 0 {
                 stayed[place as usize] = item;
             }
@@ -81,6 +86,7 @@ impl Turns {
         let mut moved = moved.into_iter().peekable();
         let mut order = Vec::with_capacity(stayed.len());
         for (place, item) in (0..).zip(stayed) {
+            pace.work(1)?;
             if item == NOBODY {
                 continue;
             }
@@ -91,7 +97,8 @@ impl Turns {
             order.push(item);
         }
         order.extend(moved.map(|(_, item)| item));
-        *self = Turns::new(&order);
+        *self = Turns::new(&order, pace)?;
+        Ok(())
     }
 }
 
@@ -106,7 +113,8 @@ mod tests {
             for i in 1..order.len() {
                 order.swap(i, u.int_in_range(0..=i)?);
             }
-            let mut turns = Turns::new(&order);
+            let turns = Turns::new(&order, &mut Pace::free());
+            let mut turns = turns.expect("nothing stops it");
             let keys = |turns: &Turns| (0..order.len() as u32).map(|i| turns.of(i)).collect();
             let mut naive: Vec<Turn> = keys(&turns);
             let in_turn = |naive: &[Turn]| {
@@ -120,7 +128,7 @@ mod tests {
             assert_eq!(in_turn(&naive), order);
             for _ in 0..u.int_in_range(0..=20)? {
                 if u.ratio(1, 5)? {
-                    turns.spread();
+                    turns.spread(&mut Pace::free()).expect("nothing stops it");
                     let spread: Vec<Turn> = keys(&turns);
                     assert_eq!(in_turn(&spread), in_turn(&naive));
                     let mut apart: Vec<u64> = spread.iter().map(|turn| turn.0).collect();
