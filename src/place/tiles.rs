@@ -10,9 +10,9 @@
 //! at the head of the queues of all its tiles. The tiles are emptied in turn; where one waits for an
 //! item that lives in others too, these are emptied first, as far as that item.
 //!
-//! Measured on a million items: a fifth of the time of all that `fast` does with short lives alone,
-//! a sixth with some that live through all tiles; nothing on a hundred thousand, all of which fit in
-//! the cache.
+//! Measured on a million items, from file to file: a tenth to a sixth of the time of `fast` where
+//! most lives are short, a twentieth where an order by size goes through time by itself. With up to
+//! half as many, whose data the last level of a cache holds, nothing, or a tenth more.
 
 use std::ops::RangeInclusive;
 
@@ -20,6 +20,9 @@ use super::meter::Stop;
 use super::prepared::Prepared;
 use super::timeline::Run;
 use crate::pace::Pace;
+
+/// With fewer items there are no tiles.
+const MANY: usize = 1 << 19;
 
 /// Items that begin in a tile, on average. Half as many, or twice, make no difference.
 const ITEMS: usize = 1024;
@@ -121,6 +124,9 @@ impl<'a> Tiles<'a> {
         order: &[u32],
         pace: &mut Pace<'_, '_>,
     ) -> Result<Option<Tiles<'a>>, Stop> {
+        if order.len() < MANY {
+            return Ok(None);
+        }
         Tiles::with(prepared, order, order.len() / ITEMS, pace)
     }
 
