@@ -27,6 +27,8 @@ pub(crate) struct Pass<'a> {
     pub(crate) failed: Vec<u32>,
     collective_real: Option<u64>,
     outside_region: Vec<u32>,
+    /// Whether it went through tiles, and so in another order.
+    tiled: bool,
 }
 
 impl Pass<'_> {
@@ -107,6 +109,7 @@ fn in_tiles<'a>(
 ) -> Result<Pass<'a>, Stop> {
     let items = (order, &mut tiles as &mut dyn Iterator<Item = u32>);
     let mut pass = pass(prepared, items, others, ceiling, patience, meter)?;
+    pass.tiled = true;
     if pass.failed.len() > 1 {
         let mut failed = vec![false; order.len()];
         pass.failed
@@ -204,7 +207,26 @@ fn pass<'a>(
         failed,
         collective_real,
         outside_region,
+        tiled: false,
     })
+}
+
+/// How an order fails below a ceiling: the first of its items that finds no room, and what lies where
+/// by then. `pass` is what has come of it without patience.
+pub(crate) fn failure(
+    pass: Pass<'_>,
+    order: &[u32],
+    others: Others,
+    ceiling: u64,
+    meter: &mut Meter<'_, '_>,
+) -> Result<(u32, Vec<Option<u64>>), Stop> {
+    let mut pass = pass;
+    if pass.tiled {
+        let prepared = pass.packing.prepared();
+        drop(pass); // The engines of two passes are large.
+        pass = first_fit(prepared, order, others, ceiling, 0, meter)?;
+    }
+    Ok((pass.failed[0], pass.packing.offsets()))
 }
 
 #[cfg(test)]
@@ -322,6 +344,12 @@ mod tests {
             assert_eq!(tiled.packing.peak(), given.packing.peak());
             assert_eq!(tiled.collective_real, given.collective_real);
             assert_eq!(tiled.outside_region, given.outside_region);
+            if !given.failed.is_empty() {
+                let told = failure(tiled, &order, others, ceiling, &mut meter);
+                let alone = first_fit(&prepared, &order, others, ceiling, 0, &mut meter);
+                let alone = alone.expect("nothing stops it");
+                assert_eq!(told, Ok((alone.failed[0], alone.packing.offsets())));
+            }
             Ok(())
         })
         .budget_ms(1_000);

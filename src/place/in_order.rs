@@ -1,7 +1,7 @@
 //! First fit in an order that the caller brings. // P1
 
 use super::bound::lower_bound;
-use super::first_fit::{Others, first_fit, first_fit_in_tiles};
+use super::first_fit::{Others, failure, first_fit_in_tiles};
 use super::meter::Meter;
 use super::prepared::{Prepared, Straddling};
 use super::{Placement, Problem, Unsolved};
@@ -33,13 +33,12 @@ pub fn place_in_order(
         prepared.straddling = Straddling::LastResort;
     }
     let ceiling = problem.ceiling;
-    let mut pass = first_fit_in_tiles(&prepared, order, Others::Anywhere, ceiling, 0, &mut meter)?;
+    let pass = first_fit_in_tiles(&prepared, order, Others::Anywhere, ceiling, 0, &mut meter)?;
     if !pass.failed.is_empty() {
-        // A report tells what the order itself came to.
-        pass = first_fit(&prepared, order, Others::Anywhere, ceiling, 0, &mut meter)?;
+        let (item, offsets) = failure(pass, order, Others::Anywhere, ceiling, &mut meter)?;
         return Err(Unsolved::NoRoom {
-            item: pass.failed[0],
-            offsets: pass.packing.offsets(),
+            item,
+            offsets,
             bound: lower_bound(problem),
         });
     }

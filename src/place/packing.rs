@@ -172,6 +172,11 @@ impl<'a> Packing<'a> {
             && self.engine.is_free(pair.shortened, start, &request)
     }
 
+    /// What is being placed, prepared.
+    pub fn prepared(&self) -> &'a Prepared<'a> {
+        self.prepared
+    }
+
     /// What is being placed.
     pub fn problem(&self) -> &'a Problem {
         self.prepared.problem

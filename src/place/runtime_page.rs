@@ -17,7 +17,7 @@
 //! smaller ones than those that do, then all but one of these; then sets of items, the cheapest
 //! first, which finds the least where the searches are exact.
 
-use super::first_fit::{Others, first_fit, first_fit_in_tiles};
+use super::first_fit::{Others, failure, first_fit_in_tiles};
 use super::improve::{Knowledge, improve, quick_orders};
 use super::meter::{Meter, Stop};
 use super::prepared::{Prepared, Straddling};
@@ -171,18 +171,16 @@ impl Search<'_, '_, '_> {
         let last = straddling == Straddling::Free;
         self.prepared.straddling = straddling;
         let (prepared, meter) = (&self.prepared, &mut self.meter);
-        let mut pass = first_fit_in_tiles(prepared, order, others, ceiling, 0, meter)?;
+        let pass = first_fit_in_tiles(prepared, order, others, ceiling, 0, meter)?;
         let has_failed = last && !pass.failed.is_empty();
         if has_failed && self.best.is_none() && self.failed.is_none() {
-            // A report tells what the order itself came to.
-            pass = first_fit(prepared, order, others, ceiling, 0, meter)?;
+            let (item, offsets) = failure(pass, order, others, ceiling, meter)?;
             self.failed = Some(Unsolved::NoRoom {
-                item: pass.failed[0],
-                offsets: pass.packing.offsets(),
+                item,
+                offsets,
                 bound: self.bound, // Of the load alone; what may straddle is not in it.
             });
-        }
-        if let Some(placement) = pass.placement() {
+        } else if let Some(placement) = pass.placement() {
             self.keep(placement);
         }
         self.report();

@@ -2,7 +2,7 @@
 
 use super::Problem;
 use super::bound::{lower_bound_of_points, lower_bound_unless};
-use super::first_fit::{Others, first_fit, first_fit_in_tiles};
+use super::first_fit::{Others, failure, first_fit_in_tiles};
 use super::improve::{Improver, Knowledge, Profile};
 use super::meter::{Meter, Stop};
 use super::prepared::Prepared;
@@ -231,14 +231,11 @@ impl Search<'_, '_, '_, '_> {
         let order = reference_unless(problem, &mut self.meter.pace())?;
         for &others in choices(problem, strategy) {
             let cap = self.knowledge.cap(problem);
-            let mut pass = first_fit_in_tiles(self.prepared, &order, others, cap, 0, self.meter)?;
+            let pass = first_fit_in_tiles(self.prepared, &order, others, cap, 0, self.meter)?;
             let has_failed = !pass.failed.is_empty();
             if has_failed && self.knowledge.best.is_none() && self.failed.is_none() {
-                // A report tells what the order itself came to.
-                pass = first_fit(self.prepared, &order, others, cap, 0, self.meter)?;
-                self.failed = Some((pass.failed[0], pass.packing.offsets()));
-            }
-            if let Some(placement) = pass.placement() {
+                self.failed = Some(failure(pass, &order, others, cap, self.meter)?);
+            } else if let Some(placement) = pass.placement() {
                 self.knowledge.keep(placement, problem, self.meter);
             }
             if self.knowledge.done(problem) {
@@ -452,6 +449,14 @@ mod tests {
             assert_eq!(bound, 12);
             assert_eq!(offsets.iter().flatten().count(), 1);
         }
+        // One step for each of the two items, and no more to tell how it failed.
+        let told = solve(
+            &problem,
+            Strategy::Reference,
+            Some(2),
+            &mut Control::default(),
+        );
+        assert!(matches!(told, Err(Unsolved::NoRoom { .. })), "{told:?}");
     }
 
     #[test]

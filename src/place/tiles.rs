@@ -27,11 +27,11 @@ const MANY: usize = 1 << 19;
 /// Items that begin in a tile, on average. Half as many, or twice, make no difference.
 const ITEMS: usize = 1024;
 
-/// The most items whose numbers leave a bit of 32 free.
-const MOST: usize = 1 << 31;
-
 /// Places in queues for each item, on average, and not more: tiles are made larger instead.
 const PLACES: usize = 2;
+
+/// The most items for which 32 bits tell a place, and leave one free beside an item.
+const MOST: usize = u32::MAX as usize / PLACES;
 
 /// The tiles in which an item lives: from the first to the last.
 #[derive(Clone, Copy)]

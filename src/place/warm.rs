@@ -162,7 +162,7 @@ impl Warm {
             return Ok(true);
         }
         sort_by_size(prepared.problem, &mut new, meter)?;
-        let neighbours = index(&mut self.neighbours, prepared, meter)?;
+        let neighbours = Neighbours::once(&mut self.neighbours, prepared, meter)?;
         let promising = find_room(prepared, neighbours, &places, &starts, &new, meter)?;
         if !promising {
             self.failed_below = goal;
@@ -261,7 +261,7 @@ impl Warm {
         }
         let places = Places::new(prepared, ceiling);
         let starts = places.of_those_within(problem, &self.fitted);
-        let neighbours = index(&mut self.neighbours, prepared, meter)?;
+        let neighbours = Neighbours::once(&mut self.neighbours, prepared, meter)?;
         let looks = LOOKS + problem.items.len() as u64 / ITEMS_PER_LOOK;
         // Not even begun if there are too few for one look around each; unless there is nothing yet.
         let (mut rows, mut pace) = (0, meter.pace());
@@ -355,19 +355,6 @@ impl Warm {
 fn sort_by_size(problem: &Problem, items: &mut [u32], meter: &Meter<'_, '_>) -> Result<(), Stop> {
     let size = |item: u32| [problem.items[item as usize].size, 0, 0, 0];
     sort_descending(items, &size, &mut meter.pace())
-}
-
-/// The index over the lives, made when it is first needed.
-fn index<'n>(
-    neighbours: &'n mut Option<Neighbours>,
-    prepared: &Prepared<'_>,
-    meter: &mut Meter<'_, '_>,
-) -> Result<&'n Neighbours, Stop> {
-    let index = match neighbours.take() {
-        Some(index) => index,
-        None => Neighbours::new(prepared, meter)?,
-    };
-    Ok(neighbours.insert(index))
 }
 
 impl Placement {

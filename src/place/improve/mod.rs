@@ -225,11 +225,8 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
 
     /// The index over the lives, made when it is first needed.
     fn index(&mut self) -> Result<(&Neighbours, &mut Meter<'c, 'h>), Stop> {
-        let index = match self.neighbours.take() {
-            Some(index) => index,
-            None => Neighbours::new(self.prepared, self.meter)?,
-        };
-        Ok((self.neighbours.insert(index), self.meter))
+        let index = Neighbours::once(&mut self.neighbours, self.prepared, self.meter)?;
+        Ok((index, self.meter))
     }
 
     fn order(&mut self, stack: StackRule, base: BaseRule) -> Result<StackOrder, Stop> {

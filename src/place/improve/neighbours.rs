@@ -79,6 +79,19 @@ impl Neighbours {
         Ok(Neighbours { rows, classes })
     }
 
+    /// The index in `slot`, built when it is first needed.
+    pub(crate) fn once<'n>(
+        slot: &'n mut Option<Neighbours>,
+        prepared: &Prepared<'_>,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<&'n Neighbours, Stop> {
+        let index = match slot.take() {
+            Some(index) => index,
+            None => Neighbours::new(prepared, meter)?,
+        };
+        Ok(slot.insert(index))
+    }
+
     /// Calls `visit` with every other item and every pin that is live when `item` is; with those
     /// that meet several of its runs several times. Returns how many rows that took.
     pub(crate) fn visit(
@@ -89,12 +102,8 @@ impl Neighbours {
     ) -> u64 {
         let mut visits = 0;
         for run in prepared.life(item) {
-            let mut start = 0;
-            for &(end, most) in &self.classes {
-                let rows = &self.rows[start..end];
-                let earliest = run.first.saturating_sub(most);
-                let from = rows.partition_point(|row| row.0.first < earliest);
-                for &(other, payload) in &rows[from..] {
+            for rows in self.stretches(*run) {
+                for &(other, payload) in rows {
                     if other.first > run.last {
                         break;
                     }
@@ -103,7 +112,6 @@ impl Neighbours {
                         visit(payload);
                     }
                 }
-                start = end;
             }
         }
         visits
@@ -113,17 +121,22 @@ impl Neighbours {
     pub(crate) fn rows_to_visit(&self, prepared: &Prepared<'_>, item: u32) -> u64 {
         let mut visits = 0;
         for run in prepared.life(item) {
-            let mut start = 0;
-            for &(end, most) in &self.classes {
-                let rows = &self.rows[start..end];
-                let earliest = run.first.saturating_sub(most);
-                let from = rows.partition_point(|row| row.0.first < earliest);
-                let to = rows.partition_point(|row| row.0.first <= run.last);
-                visits += (to - from) as u64;
-                start = end;
+            for rows in self.stretches(*run) {
+                visits += rows.partition_point(|row| row.0.first <= run.last) as u64;
             }
         }
         visits
+    }
+
+    /// By class: the rows from the first that may meet a run to the end of the class.
+    #[inline]
+    fn stretches(&self, run: Run) -> impl Iterator<Item = &[(Run, u32)]> {
+        let mut start = 0;
+        self.classes.iter().map(move |&(end, most)| {
+            let rows = &self.rows[std::mem::replace(&mut start, end)..end];
+            let earliest = run.first.saturating_sub(most);
+            &rows[rows.partition_point(|row| row.0.first < earliest)..]
+        })
     }
 }
 
