@@ -162,7 +162,7 @@ fn fits(problem: &Problem, left: &mut u64, control: &mut Control<'_>) -> Option<
     let prepared = Prepared::unless(problem, &mut Pace::of(control)).ok()?;
     let allowed = ANSWER_STEPS.min(*left);
     let mut steps = Steps::new(allowed, control);
-    let answer = decide(&prepared, problem.ceiling, &mut steps);
+    let answer = decide(&prepared, problem.ceiling, 0, &mut steps);
     *left -= allowed - steps.left().min(allowed);
     match answer {
         exact::Outcome::Placed(_) => Some(true),
@@ -256,6 +256,7 @@ mod tests {
                 floor: u.arbitrary()?,
                 regions: u.arbitrary()?,
                 pages: u.ratio(1, 4)?,
+                through: false,
             };
             let (mut problem, grain) = tiny(u, rules, 6)?;
             problem.ceiling = problem.floor + grain * u.int_in_range(2..=14)?;

@@ -56,7 +56,7 @@ pub enum Unsolved {
     DeadlineExceeded,
 }
 
-/// Steps that `best` takes unless the host says, on top of what `fast` takes.
+/// Steps that `best` takes unless the host says how many or how long, on top of what `fast` takes.
 const BEST_STEPS: u64 = 1 << 22;
 
 /// Runs a strategy.
@@ -91,10 +91,7 @@ pub fn solve(
         });
     }
     let count = problem.items.len() as u64;
-    let budget = budget_steps.or(match strategy {
-        Strategy::Reference | Strategy::Fast => None,
-        Strategy::Best => Some(BEST_STEPS + count * 64),
-    });
+    let budget = budget_steps.or_else(|| own_steps(strategy, count, control));
     let mut meter = Meter::new(control, budget);
     meter.poll()?;
     meter.control().enter("bound");
@@ -103,6 +100,13 @@ pub fn solve(
         return runtime_page::solve(problem, strategy, bound, meter);
     }
     for_peak(problem, strategy, budget_steps.is_some(), &mut meter)
+}
+
+/// The steps of a strategy whose host does not say how many. One that says how long gets all of
+/// that.
+fn own_steps(strategy: Strategy, count: u64, control: &Control<'_>) -> Option<u64> {
+    let is_bounded = strategy == Strategy::Best && control.deadline.is_none();
+    is_bounded.then_some(BEST_STEPS + count * 64)
 }
 
 /// Looks for the lowest peak, whatever the runtime's page. Under a limit on its steps the reference
@@ -513,6 +517,18 @@ mod tests {
             assert!(looks.get() <= last + 12, "{} looks of {last}", looks.get());
             Ok(())
         });
+    }
+
+    #[test]
+    fn only_best_without_a_budget_has_a_number_of_its_own() {
+        let (untold, until) = (Control::default(), Some(Duration::from_secs(1)));
+        let told = Control {
+            deadline: until,
+            ..Control::default()
+        };
+        assert_eq!(own_steps(Strategy::Best, 1, &untold), Some(BEST_STEPS + 64));
+        assert_eq!(own_steps(Strategy::Best, 1, &told), None);
+        assert_eq!(own_steps(Strategy::Fast, 1, &untold), None);
     }
 
     #[test]

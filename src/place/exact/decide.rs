@@ -1,19 +1,24 @@
 //! Whether anything fits below an address: the exact search with one aim.
 
-use super::ladder::{NOGOOD_BITS, luby, settings};
+use super::ladder::{DICED, NOGOOD_BITS, luby, settings};
 use super::{Exact, Outcome, Random};
 use crate::place::prepared::Prepared;
 use crate::place::steps::Steps;
 
 /// Looks for a placement whose peak is at most `target` until it is found, refuted for the problem
-/// itself, or the steps are spent.
-pub(crate) fn decide(prepared: &Prepared<'_>, target: u64, steps: &mut Steps<'_, '_>) -> Outcome {
+/// itself, or the steps are spent. Another seed may find another one.
+pub(crate) fn decide(
+    prepared: &Prepared<'_>,
+    target: u64,
+    seed: u64,
+    steps: &mut Steps<'_, '_>,
+) -> Outcome {
     let Some(mut exact) = Exact::new(prepared, target, NOGOOD_BITS) else {
         return Outcome::Unknown;
     };
     let unit_nodes = 2 * exact.model.items() as u64;
-    let mut random = Random::new(1);
-    let mut runs = 0;
+    let mut random = Random::new(1 + seed);
+    let mut runs = if seed == 0 { 0 } else { DICED };
     while steps.left() > 0 {
         let settings = settings(runs, &mut random);
         runs += 1;

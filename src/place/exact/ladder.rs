@@ -115,10 +115,13 @@ impl Ladder {
     }
 }
 
-/// The first two runs without noise, then whatever the dice say. They must not depend on the number
+/// The number of the first run with noise.
+pub(super) const DICED: u64 = 2;
+
+/// The first runs without noise, then whatever the dice say. They must not depend on the number
 /// of the run: the long runs are always the ones numbered 2^k - 1.
 pub(super) fn settings(run: u64, random: &mut Random) -> Settings {
-    if run < 2 {
+    if run < DICED {
         return Settings {
             damping: Damping::None,
             by_sections: true,
@@ -137,7 +140,7 @@ pub(super) fn settings(run: u64, random: &mut Random) -> Settings {
 }
 
 /// The `i`th number, from 1, of the universal restart sequence 1 1 2 1 1 2 4 1 1 2 ...
-pub(super) fn luby(mut i: u64) -> u64 {
+pub(crate) fn luby(mut i: u64) -> u64 {
     loop {
         let power = (i + 1).next_power_of_two();
         if power == i + 1 {

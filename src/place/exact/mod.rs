@@ -24,14 +24,16 @@ mod random;
 mod search;
 mod sections;
 mod state;
+mod through;
 
 pub(crate) use decide::decide;
-pub(crate) use ladder::{Finding, Ladder};
+pub(crate) use ladder::{Finding, Ladder, luby};
 pub(crate) use random::Random;
 
 use height::Height;
 use model::Model;
 use search::{Search, Settings, Verdict};
+use through::{Bottom, put_back, take_through};
 
 use crate::place::prepared::Prepared;
 use crate::place::steps::Steps;
@@ -51,6 +53,8 @@ pub(crate) enum Outcome {
 /// The search over one problem, with what it has learned so far.
 pub(crate) struct Exact {
     model: Model,
+    /// What the model does not know.
+    bottom: Bottom,
     search: AnySearch,
 }
 
@@ -63,7 +67,8 @@ impl Exact {
     /// Prepares to search for peaks of at most `highest`, an address. `None` if they exceed the
     /// number types, which takes addresses from 2^61 on.
     pub(crate) fn new(prepared: &Prepared<'_>, highest: u64, nogood_bits: u32) -> Option<Exact> {
-        let model = Model::new(prepared);
+        let mut model = Model::new(prepared);
+        let bottom = take_through(&mut model);
         let highest = highest.saturating_sub(model.origin) / model.unit;
         let search = if highest <= i32::MAX_TARGET {
             AnySearch::Narrow(Search::new(&model, nogood_bits))
@@ -72,7 +77,11 @@ impl Exact {
         } else {
             return None;
         };
-        Some(Exact { model, search })
+        Some(Exact {
+            model,
+            bottom,
+            search,
+        })
     }
 
     /// Whether a refutation is one of the problem itself.
@@ -113,7 +122,8 @@ impl Exact {
         };
         match verdict {
             Verdict::Placed(starts) => {
-                Outcome::Placed(starts.into_iter().map(|at| self.address(at)).collect())
+                let starts = starts.into_iter().map(|at| self.address(at));
+                Outcome::Placed(put_back(&self.bottom, starts))
             }
             Verdict::Refuted => Outcome::Refuted,
             Verdict::Unknown => Outcome::Unknown,

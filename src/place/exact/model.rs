@@ -58,7 +58,7 @@ pub(super) struct Model {
     pub(super) origin: u64,
     /// How many sections there are.
     pub(super) sections: usize,
-    /// How many of the items are the problem's; pins follow.
+    /// How many of the items are to be placed; pins follow.
     pub(super) movable: usize,
     /// The parts of item `i` are `parts[first_part[i]..first_part[i + 1]]`, ascending.
     pub(super) parts: Vec<Part>,
@@ -209,6 +209,21 @@ impl Model {
                 return at;
             }
         }
+    }
+
+    /// Leaves the marked items of a plain model, which have one part each.
+    pub(super) fn retain(&mut self, stays: &[bool]) {
+        fn retain<T>(values: &mut Vec<T>, stays: &[bool]) {
+            let mut stays = stays.iter();
+            values.retain(|_| *stays.next().expect("one for each item"));
+        }
+        retain(&mut self.parts, stays);
+        retain(&mut self.hull, stays);
+        retain(&mut self.size, stays);
+        retain(&mut self.least, stays);
+        retain(&mut self.duration, stays);
+        self.movable = self.parts.len();
+        self.first_part.truncate(self.movable + 1); // One part each: 0, 1, 2 and so on.
     }
 
     fn push_item(&mut self, runs: &[Range<u32>], size: u64) {

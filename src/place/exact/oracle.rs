@@ -84,6 +84,8 @@ pub(crate) struct Rules {
     pub(crate) floor: bool,
     pub(crate) regions: bool,
     pub(crate) pages: bool,
+    /// Items that are live all through.
+    pub(crate) through: bool,
 }
 
 const EVERYTHING: Rules = Rules {
@@ -93,6 +95,7 @@ const EVERYTHING: Rules = Rules {
     floor: true,
     regions: true,
     pages: true,
+    through: true,
 };
 
 fn segments(u: &mut Unstructured<'_>, holes: bool) -> Result<Vec<Segment>> {
@@ -131,7 +134,11 @@ pub(crate) fn tiny(u: &mut Unstructured<'_>, rules: Rules, most: usize) -> Resul
             },
             usage: *u.choose(&[Usage::Internal, Usage::Internal, Usage::Output])?,
         });
-        lives.push(segments(u, rules.holes)?);
+        lives.push(if rules.through && u.ratio(1, 3)? {
+            vec![Segment::new(FlatIndex(0), FlatIndex(20)).expect("ordered")]
+        } else {
+            segments(u, rules.holes)?
+        });
     }
     problem.lives = lives;
     if rules.pins {
@@ -220,6 +227,11 @@ fn every_rule_alone_is_kept_and_loses_nothing() {
         },
         Rules {
             pages: true,
+            ..none
+        },
+        Rules {
+            through: true,
+            floor: true,
             ..none
         },
     ] {

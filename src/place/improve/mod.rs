@@ -2,13 +2,16 @@
 //!
 //! `fast` is the first order, repaired where that costs next to nothing, and a handful of others,
 //! each given up where it becomes no better; where items are few, a short exact search comes last.
-//! `best` goes on until the bound or the budget with three methods, each the only one that succeeds
+//! `best` goes on until the bound or the budget with four methods, each the only one that succeeds
 //! on some kind of problem:
 //!
 //! * **orders and promotion** (`orders`, `promote`): first fit from the peak, and repairs of the
-//!   order; where few items overlap, repairs of the placement that the order has made
-//!   (`incremental`). Costs a few passes; for problems of any size;
-//! * **the exact search** (`crate::place::exact`), for a few thousand items, which also proves
+//!   order, the most crowded items first (`crowds`); where few items overlap, repairs of the
+//!   placement that the order has made (`incremental`). Costs a few passes; for problems of any
+//!   size;
+//! * **the core** (`core`): the exact search places the few items on which the peak depends, and
+//!   promotion the others around them; for problems of any size;
+//! * **the exact search** (`crate::place::exact`) of the whole, for a few thousand items, which also proves
 //!   better bounds;
 //! * **guided ejection** (`guided`), where few items live together and hardly any bytes may be
 //!   wasted.
@@ -17,6 +20,8 @@
 //! exact search grow as long as nothing succeeds, those of guided ejection as long as it does. All
 //! of it is counted in steps, the meter's placements, so that a run is repeatable. // S4
 
+mod core;
+mod crowds;
 mod guided;
 mod incremental;
 mod neighbours;
@@ -28,7 +33,8 @@ mod turns;
 
 use std::time::Duration;
 
-use super::exact::{Finding, Ladder, Outcome, Random, decide};
+use self::core::Core;
+use super::exact::{Finding, Ladder, Outcome, Random, decide, luby};
 use super::first_fit::{Others, first_fit_in_tiles};
 use super::meter::{Meter, Stop};
 use super::packing::NOT_PLACED;
@@ -36,12 +42,13 @@ use super::prepared::Prepared;
 use super::steps::Steps;
 use super::{Placement, Problem};
 use crate::control::Progress;
+use crowds::Crowds;
 use guided::Guided;
 use incremental::{Incremental, Patience};
 pub(super) use neighbours::Neighbours;
 use orders::{BaseRule, StackOrder, StackRule, order};
 pub(super) use profile::Profile;
-use promote::{Promotion, Round};
+use promote::{Head, Promotion};
 
 /// Elementary acts of the other methods that cost as much as one placement.
 const ACTS_PER_STEP: u64 = 64;
@@ -72,6 +79,12 @@ const QUICK: usize = 3;
 /// After so many of them without a gain the next one has none either, measured on workloads of ten
 /// thousand items and more.
 const IDLE: usize = 2;
+
+/// Steps for each item, without a gain, after which the shortest promotions give up.
+const SHORTEST: u64 = 3;
+
+/// How many items of a core are not live all through it, the best numbers first.
+const CORES: [usize; 3] = [256, 512, 128];
 
 /// The order that does best most often.
 const FIRST: (StackRule, BaseRule) = (StackRule::Vee, BaseRule::SizeLoad);
@@ -190,6 +203,7 @@ pub(crate) struct Improver<'a, 'k, 'c, 'h> {
     profile: &'a Profile<'a>,
     /// Once it is needed.
     neighbours: Option<Neighbours>,
+    crowds: Option<Crowds>,
     pub(crate) knowledge: &'k mut Knowledge,
     pub(crate) meter: &'k mut Meter<'c, 'h>,
     ladder: Option<Ladder>,
@@ -212,6 +226,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Improver {
             profile,
             neighbours: None,
+            crowds: None,
             prepared,
             knowledge,
             meter,
@@ -280,7 +295,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             }
             let acts = ACTS_PER_PAIR * (count * count) as u64;
             let mut steps = Steps::new(acts, self.meter.control());
-            let outcome = decide(self.prepared, target, &mut steps);
+            let outcome = decide(self.prepared, target, 0, &mut steps);
             let used = acts - steps.left().min(acts);
             if let Outcome::Placed(offsets) = outcome {
                 self.keep(Placement::of(problem, offsets));
@@ -348,7 +363,9 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             self.eject(8 * u64::from(self.profile.items()) + 20_000)?;
         }
         if !small {
+            self.core(CORES[0])?;
             self.promote(FIRST.0, FIRST.1)?;
+            self.core(CORES[1])?;
             for (stack, base) in &PASSES[self.tried..] {
                 self.pass(*stack, *base)?;
             }
@@ -356,7 +373,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         for (stack, base) in PROMOTIONS {
             self.promote(stack, base)?;
         }
-        Ok(())
+        self.core(CORES[2])
     }
 
     /// Turns without end: an attempt with rules drawn at random, then as much of the exact search
@@ -393,6 +410,8 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
                 (cap - way as u64).max(self.knowledge.bound)
             };
             self.promote_to(target, stack, base)?;
+            let others = CORES[pick(CORES.len(), &mut random)];
+            self.promote_core(target, base, others, self.turn)?;
             let success = self.knowledge.cap(self.problem()) < cap;
             if !at_bound {
                 share = f64::clamp(if success { share * 1.5 } else { share * 0.7 }, 0.02, 0.9);
@@ -484,6 +503,11 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Ok(())
     }
 
+    /// A promotion at the bound that begins with a core of so many items.
+    fn core(&mut self, most: usize) -> Result<(), Stop> {
+        self.promote_core(self.knowledge.bound, FIRST.1, most, 0)
+    }
+
     /// A promotion at the bound, to its end.
     fn promote(&mut self, stack: StackRule, base: BaseRule) -> Result<(), Stop> {
         if self.done() {
@@ -515,19 +539,56 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             };
             return self.repair(order, starts, cap, patience);
         }
-        let mut promotion = Promotion::new(order, cap, self.turn);
-        let prepared = self.prepared;
-        let (neighbours, meter) = self.index()?;
-        loop {
-            match promotion.round(prepared, neighbours, meter)? {
-                Round::Placed(placement) => {
-                    self.keep(placement);
-                    return Ok(());
-                }
-                Round::Failed => (),
-                Round::Stuck => return Ok(()),
-            }
+        let (stack, rest) = order.items.split_at(order.stack);
+        // One attempt that goes on for long is worth as much as many short ones.
+        let patience = SHORTEST * luby(self.turn) * u64::from(self.profile.items());
+        self.promote_crowds(cap, Head::Stack(stack.to_vec()), rest, patience)
+    }
+
+    /// A promotion below `cap` that begins with the core, if it finds a place there. See `core`.
+    fn promote_core(
+        &mut self,
+        cap: u64,
+        base: BaseRule,
+        most: usize,
+        seed: u64,
+    ) -> Result<(), Stop> {
+        let (prepared, profile) = (self.prepared, self.profile);
+        if self.done() || prepared.problem.has_region_of_collectives() {
+            return Ok(());
         }
+        let crowds = Crowds::once(&mut self.crowds, profile, self.meter)?;
+        let Some(core) = Core::of(prepared, profile, crowds, most, self.meter)? else {
+            return Ok(());
+        };
+        let Some(core) = core.order(cap, seed, self.meter)? else {
+            return Ok(());
+        };
+        let mut rest = self.order(StackRule::None, base)?.items;
+        let mut in_core = vec![false; rest.len()];
+        core.iter().for_each(|&item| in_core[item as usize] = true);
+        rest.retain(|&item| !in_core[item as usize]);
+        let patience = rest.len() as u64;
+        self.promote_crowds(cap, Head::Core(core), &rest, patience)
+    }
+
+    /// A promotion below `cap`, crowd by crowd.
+    fn promote_crowds(
+        &mut self,
+        cap: u64,
+        head: Head,
+        rest: &[u32],
+        patience: u64,
+    ) -> Result<(), Stop> {
+        let crowds = Crowds::once(&mut self.crowds, self.profile, self.meter)?;
+        let crowds = crowds.split(self.profile, rest, self.meter)?;
+        let (prepared, turn) = (self.prepared, self.turn);
+        let (neighbours, meter) = self.index()?;
+        let promotion = Promotion::new(prepared, neighbours, head, crowds, cap, turn);
+        if let Some(placement) = promotion.run(patience, meter)? {
+            self.keep(placement);
+        }
+        Ok(())
     }
 
     /// Repairs a pass below `cap` from where everything started in it.

@@ -13,6 +13,9 @@
 //!
 //! All failures of a pass are repaired at once: a pass costs little, and the late failures, small
 //! ones mostly, do not depend on each other.
+//!
+//! The most crowded items go through this by themselves first (see `crowds`): they are few, a pass
+//! of them costs little, and once they lie below the cap the others mostly do at once.
 
 use crate::place::Placement;
 use crate::place::exact::Random;
@@ -22,84 +25,111 @@ use crate::place::prepared::Prepared;
 use crate::sorting::CompactSort as _;
 
 use super::neighbours::{Neighbours, VISITS_PER_STEP};
-use super::orders::StackOrder;
+
+/// What comes first in an order.
+#[derive(Debug)]
+pub(super) enum Head {
+    /// The stack of the peak, from the bottom up: nothing comes before it, but it may be sorted anew.
+    Stack(Vec<u32>),
+    /// The core, which lies below the cap as it is: only what finds no room after it comes before
+    /// some of it.
+    Core(Vec<u32>),
+}
 
 /// An order under repair.
-pub(super) struct Promotion {
-    pub(super) order: StackOrder,
+pub(super) struct Promotion<'a> {
+    prepared: &'a Prepared<'a>,
+    neighbours: &'a Neighbours,
+    /// The head, and the crowds that have come.
+    items: Vec<u32>,
+    /// How many of them nothing comes before, and how many nothing comes before without need.
+    stack: usize,
+    head: usize,
+    /// Crowds to come, the next one last.
+    waiting: Vec<Vec<u32>>,
     cap: u64,
-    /// By item: how often it has failed.
+    /// By item: how often it has failed among these crowds.
     failures: Vec<u16>,
-    /// The fewest failures of a pass, and the passes since.
-    fewest: usize,
-    stalled: u32,
     random: Random,
 }
 
-/// What a round of repairs led to.
-pub(super) enum Round {
-    /// A placement below the cap.
-    Placed(Placement),
-    /// Not yet.
-    Failed,
-    /// No progress for long.
-    Stuck,
-}
-
-/// Rounds without fewer failures after which an order is given up.
-const PATIENCE: u32 = 12;
-
-impl Promotion {
-    pub(super) fn new(order: StackOrder, cap: u64, seed: u64) -> Promotion {
+impl<'a> Promotion<'a> {
+    /// Goes from a head, and crowds that come one after the other.
+    pub(super) fn new(
+        prepared: &'a Prepared<'a>,
+        neighbours: &'a Neighbours,
+        head: Head,
+        mut crowds: Vec<Vec<u32>>,
+        cap: u64,
+        seed: u64,
+    ) -> Promotion<'a> {
+        crowds.reverse();
+        let (items, stack) = match head {
+            Head::Stack(items) => (items, usize::MAX),
+            Head::Core(items) => (items, 0),
+        };
         Promotion {
-            failures: vec![0; order.items.len()],
-            order,
+            prepared,
+            neighbours,
+            stack: stack.min(items.len()),
+            head: items.len(),
+            items,
+            waiting: crowds,
             cap,
-            fewest: usize::MAX,
-            stalled: 0,
+            failures: vec![0; prepared.problem.items.len()],
             random: Random::new(seed),
         }
     }
 
-    /// One pass, and the repairs that it asks for.
-    pub(super) fn round(
-        &mut self,
-        prepared: &Prepared<'_>,
-        neighbours: &Neighbours,
+    /// Repairs until everything lies below the cap; `None` after `patience` steps without fewer
+    /// failures than ever before.
+    pub(super) fn run(
+        mut self,
+        patience: u64,
         meter: &mut Meter<'_, '_>,
-    ) -> Result<Round, Stop> {
-        let count = self.order.items.len();
-        let patience = (count / 8).max(64);
-        let order = &self.order.items;
-        let pass = first_fit(prepared, order, Others::Anywhere, self.cap, patience, meter)?;
-        if pass.failed.is_empty() {
-            return Ok(Round::Placed(pass.placement().expect("nothing has failed")));
-        }
-        if pass.failed.len() < self.fewest {
-            self.fewest = pass.failed.len();
-            self.stalled = 0;
-        } else {
-            self.stalled += 1;
-            if self.stalled > PATIENCE {
-                return Ok(Round::Stuck);
+    ) -> Result<Option<Placement>, Stop> {
+        loop {
+            if let Some(crowd) = self.waiting.pop() {
+                self.items.extend(crowd);
+                self.failures.fill(0);
+            }
+            let Some(pass) = self.fit(patience, meter)? else {
+                return Ok(None);
+            };
+            if self.waiting.is_empty() {
+                return Ok(pass.placement());
             }
         }
-        self.repair(prepared, neighbours, &pass, meter)?;
-        Ok(Round::Failed)
     }
 
-    fn repair(
-        &mut self,
-        prepared: &Prepared<'_>,
-        neighbours: &Neighbours,
-        pass: &Pass<'_>,
-        meter: &mut Meter<'_, '_>,
-    ) -> Result<(), Stop> {
-        let mut rank_of = vec![0_u32; self.order.items.len()];
-        for (rank, &item) in self.order.items.iter().enumerate() {
+    /// Passes with the crowds that have come, and the repairs that they ask for.
+    fn fit(&mut self, patience: u64, meter: &mut Meter<'_, '_>) -> Result<Option<Pass<'a>>, Stop> {
+        let (mut fewest, mut since) = (usize::MAX, meter.done());
+        loop {
+            // A pass with few items costs something for each of the others, too.
+            meter.charge(self.failures.len() as u64 / VISITS_PER_STEP)?;
+            let order = &self.items;
+            let most = (order.len() / 8).max(64);
+            let anywhere = Others::Anywhere;
+            let pass = first_fit(self.prepared, order, anywhere, self.cap, most, meter)?;
+            if pass.failed.is_empty() {
+                return Ok(Some(pass));
+            }
+            if pass.failed.len() < fewest {
+                (fewest, since) = (pass.failed.len(), meter.done());
+            } else if meter.done() - since > patience {
+                return Ok(None);
+            }
+            self.repair(&pass, meter)?;
+        }
+    }
+
+    fn repair(&mut self, pass: &Pass<'_>, meter: &mut Meter<'_, '_>) -> Result<(), Stop> {
+        let mut rank_of = vec![u32::MAX; self.failures.len()];
+        for (rank, &item) in self.items.iter().enumerate() {
             rank_of[item as usize] = rank as u32;
         }
-        let stack = self.order.stack;
+        let stack = self.stack;
         let mut moves: Vec<(usize, u32)> = Vec::with_capacity(pass.failed.len());
         let mut repairs = 0;
         for &item in &pass.failed {
@@ -111,13 +141,14 @@ impl Promotion {
                 moves.push((0, item)); // The stack itself does not fit: alignment, pins.
                 continue;
             }
-            let (fits_at, visits) = self.rank_with_room(prepared, neighbours, pass, &rank_of, rank);
+            let (fits_at, visits) = self.rank_with_room(pass, &rank_of, rank);
             meter.charge(visits / VISITS_PER_STEP)?;
             let mut to = fits_at.unwrap_or(stack).max(stack);
+            let first = if to < self.head { stack } else { self.head };
             if stack > 0 && (fits_at.is_none() || failures.is_multiple_of(4)) && repairs < 8 {
                 repairs += 1;
-                let members = &mut self.order.items[..stack];
-                super::stack::open(prepared, members, item, failures, &mut self.random);
+                let members = &mut self.items[..stack];
+                super::stack::open(self.prepared, members, item, failures, &mut self.random);
                 to = stack;
             } else if failures > 1 {
                 let further = (rank - to + 1) * failures.min(8);
@@ -125,18 +156,18 @@ impl Promotion {
                 if self.random.below(8) == 0 {
                     to -= self.random.below(to as u64 / 4 + 1) as usize;
                 }
-                to = to.max(stack);
+                to = to.max(first);
             }
             moves.push((to, item));
         }
         moves.sort_compact_by_key(|&(to, _)| to);
-        let mut failed = vec![false; self.order.items.len()];
+        let mut failed = vec![false; self.failures.len()];
         for &(_, item) in &moves {
             failed[item as usize] = true;
         }
-        let mut items = Vec::with_capacity(self.order.items.len());
+        let mut items = Vec::with_capacity(self.items.len());
         let mut moves = moves.into_iter().peekable();
-        for (rank, &item) in self.order.items.iter().enumerate() {
+        for (rank, &item) in self.items.iter().enumerate() {
             while let Some((_, moved)) = moves.next_if(|&(to, _)| to <= rank) {
                 items.push(moved);
             }
@@ -145,7 +176,7 @@ impl Promotion {
             }
         }
         items.extend(moves.map(|(_, item)| item));
-        self.order.items = items;
+        self.items = items;
         Ok(())
     }
 
@@ -153,18 +184,17 @@ impl Promotion {
     /// even have right after the stack. And how many neighbours it took to know.
     fn rank_with_room(
         &self,
-        prepared: &Prepared<'_>,
-        neighbours: &Neighbours,
         pass: &Pass<'_>,
         rank_of: &[u32],
         rank: usize,
     ) -> (Option<usize>, u64) {
-        let item = self.order.items[rank];
-        let items = &prepared.problem.items;
+        let item = self.items[rank];
+        let problem = self.prepared.problem;
+        let items = &problem.items;
         let mut taken: Vec<(u64, u64, u32)> = Vec::new();
-        let visits = neighbours.visit(prepared, item, |other| {
+        let visits = self.neighbours.visit(self.prepared, item, |other| {
             let Some(of) = items.get(other as usize) else {
-                let pin = prepared.problem.pins[other as usize - items.len()];
+                let pin = problem.pins[other as usize - items.len()];
                 taken.push((pin.start, pin.end, 0));
                 return;
             };
@@ -178,7 +208,7 @@ impl Promotion {
         taken.sort_compact_by_key(|&(start, end, _)| (start, end));
         let size = items[item as usize].size;
         let room_at = |rank: usize| {
-            let mut at = prepared.problem.floor;
+            let mut at = problem.floor;
             for &(start, end, of) in &taken {
                 if (of as usize) < rank {
                     if start >= at + size {
@@ -190,7 +220,7 @@ impl Promotion {
             at + size <= self.cap
         };
         // Room only shrinks with the rank.
-        let (mut yes, mut no) = (self.order.stack, rank);
+        let (mut yes, mut no) = (self.stack, rank);
         if !room_at(yes) {
             return (None, visits);
         }
@@ -203,5 +233,84 @@ impl Promotion {
             }
         }
         (Some(yes), visits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::place::{Problem, lower_bound, testing};
+
+    #[test]
+    fn what_it_finds_keeps_every_rule_and_the_cap() {
+        let mut found = [0; 2];
+        crate::testing::for_each_seed(0..1_000, |u| {
+            let problem = Problem {
+                collective_limit: None,
+                runtime_page: 0,
+                ..testing::problem(u)?
+            };
+            let mut items = testing::order(u, &problem)?;
+            if items.is_empty() {
+                return Ok(());
+            }
+            let bound = lower_bound(&problem);
+            let slack = u.int_in_range(0..=bound.saturating_sub(problem.floor) / 8)?;
+            let cap = bound.saturating_add(slack).min(problem.ceiling);
+            let prepared = Prepared::new(&problem);
+            let mut control = Control::default();
+            let mut meter = Meter::new(&mut control, None);
+            let neighbours = Neighbours::new(&prepared, &mut meter).expect("nothing stops it");
+            // Any items may come first, and any crowds follow.
+            let rest = items.split_off(u.int_in_range(0..=items.len())?);
+            let crowds = rest.chunks(u.int_in_range(1..=5)?);
+            let crowds = crowds.map(<[u32]>::to_vec).collect();
+            let is_core: bool = u.arbitrary()?;
+            let head = match is_core {
+                true => Head::Core(items),
+                false => Head::Stack(items),
+            };
+            let promotion = Promotion::new(&prepared, &neighbours, head, crowds, cap, 1);
+            let placement = promotion.run(1_000, &mut meter).expect("nothing stops it");
+            if let Some(placement) = placement {
+                let violations = testing::violations(&problem, &placement);
+                assert_eq!(violations, Vec::<String>::new(), "{problem:?}");
+                assert!(placement.peak <= cap);
+                found[usize::from(is_core)] += 1;
+            }
+            Ok(())
+        });
+        assert!(found.iter().all(|&found| found > 50), "{found:?}");
+    }
+
+    #[test]
+    fn a_crowd_that_fits_stays_where_it_is() {
+        // A pinwheel in an order that goes wrong, and what is above it in another crowd.
+        let mut problem = Problem {
+            ceiling: u64::MAX,
+            granule: 1,
+            ..Problem::default()
+        };
+        for (size, life) in [
+            (2, (0, 2)),
+            (4, (3, 5)),
+            (2, (2, 5)),
+            (4, (0, 1)),
+            (2, (2, 2)),
+        ] {
+            testing::add_item(&mut problem, size, &[life]);
+        }
+        testing::add_item(&mut problem, 3, &[(7, 9)]);
+        let prepared = Prepared::new(&problem);
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
+        let neighbours = Neighbours::new(&prepared, &mut meter).expect("nothing stops it");
+        let crowds = vec![vec![4, 3, 2, 1, 0], vec![5]];
+        let head = Head::Stack(Vec::new());
+        let promotion = Promotion::new(&prepared, &neighbours, head, crowds, 6, 1);
+        let placement = promotion.run(1_000, &mut meter).expect("nothing stops it");
+        let placement = placement.expect("the pieces fit");
+        assert_eq!((placement.peak, placement.offsets[5]), (6, 0));
     }
 }
