@@ -25,8 +25,8 @@ use crate::place::timeline::Run;
 /// With more items a core is no small problem.
 const MOST: usize = 8000;
 
-/// Acts of the exact search for one core; it succeeds with a small part of them, or not at all.
-const ACTS: u64 = 1 << 22;
+/// With more pins the exact search is not for it, either.
+const MOST_PINS: usize = 256;
 
 /// The most crowded items.
 #[derive(Debug)]
@@ -37,6 +37,12 @@ pub(super) struct Core<'a> {
 }
 
 impl<'a> Core<'a> {
+    /// Whether the rules of a problem are all known here.
+    pub(super) fn serves(prepared: &Prepared<'_>) -> bool {
+        let problem = prepared.problem;
+        problem.pins.len() <= MOST_PINS && !problem.has_region_of_collectives()
+    }
+
     /// The largest union of crowds with at most `most` items that are not live through it, or the
     /// first; `None` if that is large already.
     pub(super) fn of(
@@ -103,11 +109,13 @@ impl<'a> Core<'a> {
         core
     }
 
-    /// The items in an order in which first fit stays below `cap`, if the exact search finds one.
+    /// The items in an order in which first fit stays below `cap`, if so many acts of the exact search
+    /// find one.
     pub(super) fn order(
         &self,
         cap: u64,
         seed: u64,
+        acts: u64,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Vec<u32>>, Stop> {
         let problem = self.problem(cap);
@@ -120,9 +128,9 @@ impl<'a> Core<'a> {
                 Straddling::Marked(marked.collect())
             }
         };
-        let mut steps = Steps::new(ACTS, meter.control());
+        let mut steps = Steps::new(acts, meter.control());
         let outcome = decide(&core, cap, seed, &mut steps);
-        let used = ACTS - steps.left().min(ACTS);
+        let used = acts - steps.left().min(acts);
         meter.charge((used + problem.items.len() as u64) / ACTS_PER_STEP)?;
         let Outcome::Placed(starts) = outcome else {
             return Ok(None);
@@ -191,7 +199,9 @@ mod tests {
         let crowds = Crowds::once(&mut slot, &profile, &mut meter).expect("nothing stops it");
         let core = Core::of(&prepared, &profile, crowds, most, &mut meter);
         let core = core.expect("nothing stops it").expect("items are few");
-        let order = core.order(cap, 0, &mut meter).expect("nothing stops it");
+        let order = core
+            .order(cap, 0, 1 << 20, &mut meter)
+            .expect("nothing stops it");
         (core.items, order)
     }
 

@@ -1,7 +1,8 @@
 //! Orders and repairs of them: what the strategies `fast` and `best` are made of. // S1, O2
 //!
-//! `fast` is the first order, repaired where that costs next to nothing, and a handful of others,
-//! each given up where it becomes no better; where items are few, a short exact search comes last.
+//! `fast` is the first order, repaired where that costs next to nothing, an attempt from a core, and
+//! a handful of other orders, each given up where it becomes no better; where items are very few, a
+//! short exact search of the whole comes last.
 //! `best` goes on until the bound or the budget with four methods, each the only one that succeeds
 //! on some kind of problem:
 //!
@@ -79,6 +80,21 @@ const QUICK: usize = 3;
 /// After so many of them without a gain the next one has none either, measured on workloads of ten
 /// thousand items and more.
 const IDLE: usize = 2;
+
+/// Acts of the exact search for a core; it succeeds with a small part of them, or not at all.
+const ACTS: u64 = 1 << 22;
+
+/// With strategy `fast`, and one step for each item.
+const QUICK_ACTS: u64 = 1 << 20;
+
+/// What an attempt from a core may cost.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// Acts of the exact search.
+    acts: u64,
+    /// Steps of promotion without a gain.
+    patience: u64,
+}
 
 /// Steps for each item, without a gain, after which the shortest promotions give up.
 const SHORTEST: u64 = 3;
@@ -261,6 +277,9 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         let gains_tell = self.knowledge.goal.is_none() || self.knowledge.best.is_none();
         self.first(patience)?;
         let problem = self.problem();
+        if !self.small() {
+            self.quick_core()?;
+        }
         let mut idle = 0;
         for (stack, base) in quick_passes(problem) {
             if idle == IDLE && gains_tell && !self.small() {
@@ -272,7 +291,26 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             let gained = self.knowledge.cap(problem) < cap;
             idle = if gained { 0 } else { idle + 1 };
         }
+        // There passes cost less, and where items are very few the whole is searched.
+        if self.small() && items > FEW_ITEMS as u64 {
+            self.quick_core()?;
+        }
         Ok(())
+    }
+
+    /// An attempt from a core that costs little more than a pass, or some milliseconds.
+    fn quick_core(&mut self) -> Result<(), Stop> {
+        let items = u64::from(self.profile.items());
+        let effort = Effort {
+            acts: (QUICK_ACTS + items * ACTS_PER_STEP).min(ACTS),
+            patience: items / 2,
+        };
+        // If the whole is within reach, the whole.
+        let most = match items <= EXACT_IN_REACH as u64 {
+            true => EXACT_IN_REACH,
+            false => CORES[0],
+        };
+        self.promote_core(self.knowledge.bound, FIRST.1, most, 0, effort)
     }
 
     /// What strategy `fast` does at the end, where items are few: short exact searches at the bound
@@ -293,7 +331,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             if self.done() {
                 return Ok(());
             }
-            let acts = ACTS_PER_PAIR * (count * count) as u64;
+            let acts = QUICK_ACTS + ACTS_PER_PAIR * (count * count) as u64;
             let mut steps = Steps::new(acts, self.meter.control());
             let outcome = decide(self.prepared, target, 0, &mut steps);
             let used = acts - steps.left().min(acts);
@@ -411,7 +449,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             };
             self.promote_to(target, stack, base)?;
             let others = CORES[pick(CORES.len(), &mut random)];
-            self.promote_core(target, base, others, self.turn)?;
+            self.promote_core(target, base, others, self.turn, self.effort())?;
             let success = self.knowledge.cap(self.problem()) < cap;
             if !at_bound {
                 share = f64::clamp(if success { share * 1.5 } else { share * 0.7 }, 0.02, 0.9);
@@ -505,7 +543,15 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
 
     /// A promotion at the bound that begins with a core of so many items.
     fn core(&mut self, most: usize) -> Result<(), Stop> {
-        self.promote_core(self.knowledge.bound, FIRST.1, most, 0)
+        self.promote_core(self.knowledge.bound, FIRST.1, most, 0, self.effort())
+    }
+
+    /// What strategy `best` may do for a core.
+    fn effort(&self) -> Effort {
+        Effort {
+            acts: ACTS,
+            patience: self.profile.items().into(),
+        }
     }
 
     /// A promotion at the bound, to its end.
@@ -552,24 +598,24 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         base: BaseRule,
         most: usize,
         seed: u64,
+        effort: Effort,
     ) -> Result<(), Stop> {
         let (prepared, profile) = (self.prepared, self.profile);
-        if self.done() || prepared.problem.has_region_of_collectives() {
+        if self.done() || !Core::serves(prepared) {
             return Ok(());
         }
         let crowds = Crowds::once(&mut self.crowds, profile, self.meter)?;
         let Some(core) = Core::of(prepared, profile, crowds, most, self.meter)? else {
             return Ok(());
         };
-        let Some(core) = core.order(cap, seed, self.meter)? else {
+        let Some(core) = core.order(cap, seed, effort.acts, self.meter)? else {
             return Ok(());
         };
         let mut rest = self.order(StackRule::None, base)?.items;
         let mut in_core = vec![false; rest.len()];
         core.iter().for_each(|&item| in_core[item as usize] = true);
         rest.retain(|&item| !in_core[item as usize]);
-        let patience = rest.len() as u64;
-        self.promote_crowds(cap, Head::Core(core), &rest, patience)
+        self.promote_crowds(cap, Head::Core(core), &rest, effort.patience)
     }
 
     /// A promotion below `cap`, crowd by crowd.

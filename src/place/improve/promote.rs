@@ -88,22 +88,8 @@ impl<'a> Promotion<'a> {
         patience: u64,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Placement>, Stop> {
-        loop {
-            if let Some(crowd) = self.waiting.pop() {
-                self.items.extend(crowd);
-                self.failures.fill(0);
-            }
-            let Some(pass) = self.fit(patience, meter)? else {
-                return Ok(None);
-            };
-            if self.waiting.is_empty() {
-                return Ok(pass.placement());
-            }
-        }
-    }
-
-    /// Passes with the crowds that have come, and the repairs that they ask for.
-    fn fit(&mut self, patience: u64, meter: &mut Meter<'_, '_>) -> Result<Option<Pass<'a>>, Stop> {
+        let mut at_once = 1;
+        self.admit(at_once);
         let (mut fewest, mut since) = (usize::MAX, meter.done());
         loop {
             // A pass with few items costs something for each of the others, too.
@@ -113,7 +99,14 @@ impl<'a> Promotion<'a> {
             let anywhere = Others::Anywhere;
             let pass = first_fit(self.prepared, order, anywhere, self.cap, most, meter)?;
             if pass.failed.is_empty() {
-                return Ok(Some(pass));
+                if self.waiting.is_empty() {
+                    return Ok(pass.placement());
+                }
+                // Where it has become easy, crowds come two and four at once.
+                at_once = if fewest == usize::MAX { 2 * at_once } else { 1 };
+                self.admit(at_once);
+                (fewest, since) = (usize::MAX, meter.done());
+                continue;
             }
             if pass.failed.len() < fewest {
                 (fewest, since) = (pass.failed.len(), meter.done());
@@ -122,6 +115,14 @@ impl<'a> Promotion<'a> {
             }
             self.repair(&pass, meter)?;
         }
+    }
+
+    /// Lets the next crowds come.
+    fn admit(&mut self, crowds: usize) {
+        let rest = self.waiting.len().saturating_sub(crowds);
+        self.items
+            .extend(self.waiting.drain(rest..).rev().flatten());
+        self.failures.fill(0);
     }
 
     fn repair(&mut self, pass: &Pass<'_>, meter: &mut Meter<'_, '_>) -> Result<(), Stop> {
