@@ -127,7 +127,9 @@ impl<'a> Promotion<'a> {
 
     fn repair(&mut self, pass: &Pass<'_>, meter: &mut Meter<'_, '_>) -> Result<(), Stop> {
         let mut rank_of = vec![u32::MAX; self.failures.len()];
+        let mut pace = meter.pace();
         for (rank, &item) in self.items.iter().enumerate() {
+            pace.work(1)?;
             rank_of[item as usize] = rank as u32;
         }
         let stack = self.stack;
@@ -168,7 +170,9 @@ impl<'a> Promotion<'a> {
         }
         let mut items = Vec::with_capacity(self.items.len());
         let mut moves = moves.into_iter().peekable();
+        let mut pace = meter.pace();
         for (rank, &item) in self.items.iter().enumerate() {
+            pace.work(1)?;
             while let Some((_, moved)) = moves.next_if(|&(to, _)| to <= rank) {
                 items.push(moved);
             }
