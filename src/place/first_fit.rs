@@ -32,7 +32,7 @@ pub(crate) struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// The placement, if everything found room.
+    /// The placement, if everything found room; of an order that has all items.
     pub(crate) fn placement(self) -> Option<Placement> {
         self.failed.is_empty().then(|| Placement {
             peak: self.packing.peak(),
@@ -70,7 +70,7 @@ pub(super) const WARM: usize = 16;
 /// Places the items in the given order, below `ceiling`, and goes on after failures until there are
 /// more than `patience`.
 ///
-/// `order` is a permutation of the items. One step per placement.
+/// `order` has each item at most once; what it does not have is not placed. One step per placement.
 pub(crate) fn first_fit<'a>(
     prepared: &'a Prepared<'a>,
     order: &[u32],

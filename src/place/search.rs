@@ -90,8 +90,7 @@ pub fn solve(
             status: Status::Optimal,
         });
     }
-    let count = problem.items.len() as u64;
-    let budget = budget_steps.or_else(|| own_steps(strategy, count, control));
+    let budget = budget_steps.or_else(|| own_steps(problem, strategy, control));
     let mut meter = Meter::new(control, budget);
     meter.poll()?;
     meter.control().enter("bound");
@@ -103,10 +102,11 @@ pub fn solve(
 }
 
 /// The steps of a strategy whose host does not say how many. One that says how long gets all of
-/// that.
-fn own_steps(strategy: Strategy, count: u64, control: &Control<'_>) -> Option<u64> {
-    let is_bounded = strategy == Strategy::Best && control.deadline.is_none();
-    is_bounded.then_some(BEST_STEPS + count * 64)
+/// that, but under a runtime's page, where the objectives share the steps. // P7
+fn own_steps(problem: &Problem, strategy: Strategy, control: &Control<'_>) -> Option<u64> {
+    let goes_on = control.deadline.is_some() && problem.runtime_page == 0;
+    let is_bounded = strategy == Strategy::Best && !goes_on;
+    is_bounded.then_some(BEST_STEPS + problem.items.len() as u64 * 64)
 }
 
 /// Looks for the lowest peak, whatever the runtime's page. Under a limit on its steps the reference
@@ -160,8 +160,8 @@ struct Search<'p, 'm, 'c, 'h> {
     meter: &'m mut Meter<'c, 'h>,
     /// What is made of the hint, if there is one.
     warm: Option<Warm>,
-    /// How the reference order failed, if it did: the item, and what had been placed.
-    failed: Option<(u32, Vec<Option<u64>>)>,
+    /// How the reference order failed, if it did.
+    failed: Option<Failed>,
 }
 
 impl Search<'_, '_, '_, '_> {
@@ -173,7 +173,8 @@ impl Search<'_, '_, '_, '_> {
             return Ok(());
         }
         if alone || limited {
-            self.reference(strategy)?;
+            let (knowledge, meter) = (&mut self.knowledge, &mut *self.meter);
+            self.failed = reference(self.prepared, strategy, knowledge, meter)?;
         }
         if alone {
             return Ok(());
@@ -184,11 +185,9 @@ impl Search<'_, '_, '_, '_> {
         let mut improver = Improver::new(self.prepared, &profile, knowledge, meter);
         improver.quick()?;
         if !limited && !improver.done() {
-            let tried = improver.tried;
-            self.reference(strategy)?;
-            let (knowledge, meter) = (&mut self.knowledge, &mut *self.meter);
-            improver = Improver::new(self.prepared, &profile, knowledge, meter);
-            improver.tried = tried;
+            let (knowledge, meter) = (&mut *improver.knowledge, &mut *improver.meter);
+            let failed = reference(self.prepared, strategy, knowledge, meter)?;
+            self.failed = self.failed.take().or(failed);
         }
         improver.short_exact()?;
         match strategy {
@@ -228,27 +227,6 @@ impl Search<'_, '_, '_, '_> {
         Ok(enough)
     }
 
-    /// Places by the reference order, below the best peak so far. // O1
-    fn reference(&mut self, strategy: Strategy) -> Result<(), Stop> {
-        let problem = self.prepared.problem;
-        self.meter.poll()?;
-        let order = reference_unless(problem, &mut self.meter.pace())?;
-        for &others in choices(problem, strategy) {
-            let cap = self.knowledge.cap(problem);
-            let pass = first_fit_in_tiles(self.prepared, &order, others, cap, 0, self.meter)?;
-            let has_failed = !pass.failed.is_empty();
-            if has_failed && self.knowledge.best.is_none() && self.failed.is_none() {
-                self.failed = Some(failure(pass, &order, others, cap, self.meter)?);
-            } else if let Some(placement) = pass.placement() {
-                self.knowledge.keep(placement, problem, self.meter);
-            }
-            if self.knowledge.done(problem) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
         let bound = self.knowledge.bound;
         let found = self.knowledge.best;
@@ -280,6 +258,37 @@ impl Search<'_, '_, '_, '_> {
             bound,
         })
     }
+}
+
+/// How an order fails: the item, and what had been placed.
+type Failed = (u32, Vec<Option<u64>>);
+
+/// Places by the reference order, below the best peak so far. Returns how that failed, if there is
+/// no placement. // O1
+fn reference(
+    prepared: &Prepared<'_>,
+    strategy: Strategy,
+    knowledge: &mut Knowledge,
+    meter: &mut Meter<'_, '_>,
+) -> Result<Option<Failed>, Stop> {
+    let problem = prepared.problem;
+    meter.poll()?;
+    let order = reference_unless(problem, &mut meter.pace())?;
+    let mut failed = None;
+    for &others in choices(problem, strategy) {
+        let cap = knowledge.cap(problem);
+        let pass = first_fit_in_tiles(prepared, &order, others, cap, 0, meter)?;
+        let has_failed = !pass.failed.is_empty();
+        if has_failed && knowledge.best.is_none() && failed.is_none() {
+            failed = Some(failure(pass, &order, others, cap, meter)?);
+        } else if let Some(placement) = pass.placement() {
+            knowledge.keep(placement, problem, meter);
+        }
+        if knowledge.done(problem) {
+            break;
+        }
+    }
+    Ok(failed)
 }
 
 #[cfg(test)]
@@ -502,7 +511,8 @@ mod tests {
                 deadline: Some(Duration::from_secs(last + 1)),
                 ..Control::default()
             };
-            match solve(&problem, strategy, Some(500), &mut control) {
+            let budget = *u.choose(&[None, Some(500)])?;
+            match solve(&problem, strategy, budget, &mut control) {
                 Ok(solved) => {
                     let violations = testing::violations(&problem, &solved.placement);
                     assert_eq!(violations, Vec::<String>::new());
@@ -521,14 +531,21 @@ mod tests {
 
     #[test]
     fn only_best_without_a_budget_has_a_number_of_its_own() {
-        let (untold, until) = (Control::default(), Some(Duration::from_secs(1)));
-        let told = Control {
-            deadline: until,
-            ..Control::default()
+        let mut problem = Problem::default();
+        testing::add_item(&mut problem, 8, &[(0, 3)]);
+        let own = |problem: &Problem, strategy, deadline| {
+            let control = Control {
+                deadline,
+                ..Control::default()
+            };
+            own_steps(problem, strategy, &control)
         };
-        assert_eq!(own_steps(Strategy::Best, 1, &untold), Some(BEST_STEPS + 64));
-        assert_eq!(own_steps(Strategy::Best, 1, &told), None);
-        assert_eq!(own_steps(Strategy::Fast, 1, &untold), None);
+        let (best, second) = (Strategy::Best, Some(Duration::from_secs(1)));
+        assert_eq!(own(&problem, best, None), Some(BEST_STEPS + 64));
+        assert_eq!(own(&problem, best, second), None);
+        assert_eq!(own(&problem, Strategy::Fast, None), None);
+        problem.runtime_page = 4096;
+        assert_eq!(own(&problem, best, second), Some(BEST_STEPS + 64));
     }
 
     #[test]

@@ -211,8 +211,10 @@ impl Model {
         }
     }
 
-    /// Leaves the marked items of a plain model, which have one part each.
-    pub(super) fn retain(&mut self, stays: &[bool]) {
+    /// Leaves the marked items of a plain model, which have one part each, above another origin.
+    pub(super) fn retain(&mut self, stays: &[bool], origin: u64) {
+        debug_assert!(self.is_plain());
+        (self.origin, self.lift) = (origin, origin / self.unit);
         fn retain<T>(values: &mut Vec<T>, stays: &[bool]) {
             let mut stays = stays.iter();
             values.retain(|_| *stays.next().expect("one for each item"));

@@ -17,14 +17,18 @@ pub(super) fn take_through(model: &mut Model) -> Bottom {
     if !model.is_plain() || model.hull.iter().all(|hull| *hull == all) {
         return Bottom::new();
     }
-    let mut bottom = Bottom::new();
     let stays: Vec<bool> = model.hull.iter().map(|hull| *hull != all).collect();
+    let (mut bottom, mut top) = (Bottom::new(), model.origin);
     for (item, _) in stays.iter().enumerate().filter(|(_, stays)| !**stays) {
-        bottom.push((item as u32, model.origin));
-        model.origin += model.size[item] * model.unit;
+        bottom.push((item as u32, top));
+        let size = model.size[item] * model.unit;
+        match top.checked_add(size) {
+            Some(end) => top = end,
+            None => return Bottom::new(), // No placement at all.
+        }
     }
     if !bottom.is_empty() {
-        model.retain(&stays);
+        model.retain(&stays, top);
     }
     bottom
 }

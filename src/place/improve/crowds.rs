@@ -136,6 +136,18 @@ mod tests {
     }
 
     #[test]
+    fn where_all_meet_one_load_there_is_one_crowd() {
+        for count in [1, 2, 100] {
+            let mut problem = Problem::default();
+            for at in 0..count {
+                testing::add_item(&mut problem, 8, &[(at, at)]);
+            }
+            testing::add_item(&mut problem, 1, &[(0, count)]);
+            assert_eq!(split(&problem, StackRule::None).len(), 1);
+        }
+    }
+
+    #[test]
     fn each_crowd_doubles_those_before_it() {
         // One live at a time, each with more bytes: one is the peak.
         let mut problem = Problem::default();

@@ -17,6 +17,7 @@ use std::collections::BinaryHeap;
 
 use super::neighbours::{Neighbours, VISITS_PER_STEP};
 use super::orders::StackOrder;
+use super::promote::Patience;
 use super::turns::{Turn, Turns};
 use crate::pace::Pace;
 use crate::place::around::lowest_beside;
@@ -28,14 +29,6 @@ use crate::sorting::CompactSort as _;
 
 /// What has more neighbours than this keeps its turn: to find it a better one would take too long.
 const MOST_AROUND: usize = 1 << 16;
-
-/// How many steps a repair may take.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// Without fewer failures than ever before.
-    pub(super) without_gain: u64,
-    pub(super) in_all: u64,
-}
 
 /// A placement under repair.
 pub(super) struct Incremental<'a> {

@@ -1,7 +1,7 @@
 //! Orders and repairs of them: what the strategies `fast` and `best` are made of. // S1, O2
 //!
-//! `fast` is the first order, repaired where that costs next to nothing, an attempt from a core, and
-//! a handful of other orders, each given up where it becomes no better; where items are very few, a
+//! `fast` is the first order, repaired where that costs next to nothing, an attempt from the
+//! summit, and a handful of other orders, each given up where it becomes no better; where items are very few, a
 //! short exact search of the whole comes last.
 //! `best` goes on until the bound or the budget with four methods, each the only one that succeeds
 //! on some kind of problem:
@@ -10,7 +10,7 @@
 //!   order, the most crowded items first (`crowds`); where few items overlap, repairs of the
 //!   placement that the order has made (`incremental`). Costs a few passes; for problems of any
 //!   size;
-//! * **the core** (`core`): the exact search places the few items on which the peak depends, and
+//! * **the summit** (`summit`): the exact search places the few items on which the peak depends, and
 //!   promotion the others around them; for problems of any size;
 //! * **the exact search** (`crate::place::exact`) of the whole, for a few thousand items, which also proves
 //!   better bounds;
@@ -21,7 +21,6 @@
 //! exact search grow as long as nothing succeeds, those of guided ejection as long as it does. All
 //! of it is counted in steps, the meter's placements, so that a run is repeatable. // S4
 
-mod core;
 mod crowds;
 mod guided;
 mod incremental;
@@ -30,11 +29,11 @@ mod orders;
 mod profile;
 mod promote;
 mod stack;
+mod summit;
 mod turns;
 
 use std::time::Duration;
 
-use self::core::Core;
 use super::exact::{Finding, Ladder, Outcome, Random, decide, luby};
 use super::first_fit::{Others, first_fit_in_tiles};
 use super::meter::{Meter, Stop};
@@ -45,11 +44,12 @@ use super::{Placement, Problem};
 use crate::control::Progress;
 use crowds::Crowds;
 use guided::Guided;
-use incremental::{Incremental, Patience};
+use incremental::Incremental;
 pub(super) use neighbours::Neighbours;
 use orders::{BaseRule, StackOrder, StackRule, order};
 pub(super) use profile::Profile;
-use promote::{Head, Promotion};
+use promote::{Head, Patience, Promotion};
+use summit::Summit;
 
 /// Elementary acts of the other methods that cost as much as one placement.
 const ACTS_PER_STEP: u64 = 64;
@@ -81,26 +81,17 @@ const QUICK: usize = 3;
 /// thousand items and more.
 const IDLE: usize = 2;
 
-/// Acts of the exact search for a core; it succeeds with a small part of them, or not at all.
-const ACTS: u64 = 1 << 22;
+/// Acts of the exact search for a summit; it succeeds with a small part of them, or not at all.
+const SUMMIT_ACTS: u64 = 1 << 22;
 
-/// With strategy `fast`, and one step for each item.
+/// Acts of an exact search of strategy `fast`, some ten milliseconds.
 const QUICK_ACTS: u64 = 1 << 20;
-
-/// What an attempt from a core may cost.
-#[derive(Clone, Copy, Debug)]
-struct Effort {
-    /// Acts of the exact search.
-    acts: u64,
-    /// Steps of promotion without a gain.
-    patience: u64,
-}
 
 /// Steps for each item, without a gain, after which the shortest promotions give up.
 const SHORTEST: u64 = 3;
 
-/// How many items of a core are not live all through it, the best numbers first.
-const CORES: [usize; 3] = [256, 512, 128];
+/// How many items of a summit are not live all through it, the best numbers first.
+const SUMMITS: [usize; 3] = [256, 512, 128];
 
 /// The order that does best most often.
 const FIRST: (StackRule, BaseRule) = (StackRule::Vee, BaseRule::SizeLoad);
@@ -213,6 +204,30 @@ impl Knowledge {
     }
 }
 
+/// What an attempt from the summit may cost.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// Acts of the exact search, and what its dice begin with.
+    acts: u64,
+    seed: u64,
+    /// Steps of promotion.
+    patience: Patience,
+}
+
+/// Lets a search spend up to so many acts, as far as the budget of steps goes. Returns what it has
+/// found and how many it has spent, which are still to be charged.
+fn with_acts<T>(
+    acts: u64,
+    meter: &mut Meter<'_, '_>,
+    search: impl FnOnce(&mut Steps<'_, '_>) -> T,
+) -> (T, u64) {
+    let left = meter.left().map(|left| left.saturating_mul(ACTS_PER_STEP));
+    let acts = left.map_or(acts, |left| left.min(acts));
+    let mut steps = Steps::new(acts, meter.control());
+    let found = search(&mut steps);
+    (found, acts - steps.left().min(acts))
+}
+
 /// Improves what is known until the bound is reached.
 pub(crate) struct Improver<'a, 'k, 'c, 'h> {
     prepared: &'a Prepared<'a>,
@@ -228,7 +243,7 @@ pub(crate) struct Improver<'a, 'k, 'c, 'h> {
     /// The peak from which the ladder starts down, if not from the best.
     ladder_top: Option<u64>,
     guided: Option<Guided>,
-    /// How many promotions there have been: the seed of the next one.
+    /// How many promotions from an order there have been: the seed of the next one.
     turn: u64,
 }
 
@@ -278,7 +293,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         self.first(patience)?;
         let problem = self.problem();
         if !self.small() {
-            self.quick_core()?;
+            self.quick_summit()?;
         }
         let mut idle = 0;
         for (stack, base) in quick_passes(problem) {
@@ -293,24 +308,28 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         }
         // There passes cost less, and where items are very few the whole is searched.
         if self.small() && items > FEW_ITEMS as u64 {
-            self.quick_core()?;
+            self.quick_summit()?;
         }
         Ok(())
     }
 
-    /// An attempt from a core that costs little more than a pass, or some milliseconds.
-    fn quick_core(&mut self) -> Result<(), Stop> {
+    /// An attempt from the summit that costs little more than some passes, or some milliseconds.
+    fn quick_summit(&mut self) -> Result<(), Stop> {
         let items = u64::from(self.profile.items());
         let effort = Effort {
-            acts: (QUICK_ACTS + items * ACTS_PER_STEP).min(ACTS),
-            patience: items / 2,
+            acts: (QUICK_ACTS + items * ACTS_PER_STEP).min(SUMMIT_ACTS),
+            seed: 0,
+            patience: Patience {
+                without_gain: items / 2,
+                in_all: 4 * items,
+            },
         };
         // If the whole is within reach, the whole.
         let most = match items <= EXACT_IN_REACH as u64 {
             true => EXACT_IN_REACH,
-            false => CORES[0],
+            false => SUMMITS[0],
         };
-        self.promote_core(self.knowledge.bound, FIRST.1, most, 0, effort)
+        self.promote_summit(self.knowledge.bound, FIRST.1, most, effort)
     }
 
     /// What strategy `fast` does at the end, where items are few: short exact searches at the bound
@@ -332,9 +351,8 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
                 return Ok(());
             }
             let acts = QUICK_ACTS + ACTS_PER_PAIR * (count * count) as u64;
-            let mut steps = Steps::new(acts, self.meter.control());
-            let outcome = decide(self.prepared, target, 0, &mut steps);
-            let used = acts - steps.left().min(acts);
+            let search = |steps: &mut Steps<'_, '_>| decide(self.prepared, target, 0, steps);
+            let (outcome, used) = with_acts(acts, self.meter, search);
             if let Outcome::Placed(offsets) = outcome {
                 self.keep(Placement::of(problem, offsets));
             }
@@ -401,9 +419,9 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             self.eject(8 * u64::from(self.profile.items()) + 20_000)?;
         }
         if !small {
-            self.core(CORES[0])?;
+            self.summit(SUMMITS[0])?;
             self.promote(FIRST.0, FIRST.1)?;
-            self.core(CORES[1])?;
+            self.summit(SUMMITS[1])?;
             for (stack, base) in &PASSES[self.tried..] {
                 self.pass(*stack, *base)?;
             }
@@ -411,7 +429,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         for (stack, base) in PROMOTIONS {
             self.promote(stack, base)?;
         }
-        self.core(CORES[2])
+        self.summit(SUMMITS[2])
     }
 
     /// Turns without end: an attempt with rules drawn at random, then as much of the exact search
@@ -448,8 +466,9 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
                 (cap - way as u64).max(self.knowledge.bound)
             };
             self.promote_to(target, stack, base)?;
-            let others = CORES[pick(CORES.len(), &mut random)];
-            self.promote_core(target, base, others, self.turn, self.effort())?;
+            let others = SUMMITS[pick(SUMMITS.len(), &mut random)];
+            let target = target.min(self.knowledge.cap(self.problem()));
+            self.promote_summit(target, base, others, self.effort(self.turn))?;
             let success = self.knowledge.cap(self.problem()) < cap;
             if !at_bound {
                 share = f64::clamp(if success { share * 1.5 } else { share * 0.7 }, 0.02, 0.9);
@@ -541,16 +560,20 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Ok(())
     }
 
-    /// A promotion at the bound that begins with a core of so many items.
-    fn core(&mut self, most: usize) -> Result<(), Stop> {
-        self.promote_core(self.knowledge.bound, FIRST.1, most, 0, self.effort())
+    /// A promotion at the bound that begins with the summit, to its end.
+    fn summit(&mut self, most: usize) -> Result<(), Stop> {
+        self.promote_summit(self.knowledge.bound, FIRST.1, most, self.effort(1))
     }
 
-    /// What strategy `best` may do for a core.
-    fn effort(&self) -> Effort {
+    /// What an attempt of strategy `best` from the summit may cost.
+    fn effort(&self, seed: u64) -> Effort {
         Effort {
-            acts: ACTS,
-            patience: self.profile.items().into(),
+            acts: SUMMIT_ACTS,
+            seed,
+            patience: Patience {
+                without_gain: self.profile.items().into(),
+                in_all: u64::MAX,
+            },
         }
     }
 
@@ -587,35 +610,40 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         }
         let (stack, rest) = order.items.split_at(order.stack);
         // One attempt that goes on for long is worth as much as many short ones.
-        let patience = SHORTEST * luby(self.turn) * u64::from(self.profile.items());
+        let patience = Patience {
+            without_gain: SHORTEST * luby(self.turn) * u64::from(self.profile.items()),
+            in_all: u64::MAX,
+        };
         self.promote_crowds(cap, Head::Stack(stack.to_vec()), rest, patience)
     }
 
-    /// A promotion below `cap` that begins with the core, if it finds a place there. See `core`.
-    fn promote_core(
+    /// A promotion below `cap` that begins with the summit, if it finds a place there. At most so many
+    /// of the items there are not live all through it. See `summit`.
+    fn promote_summit(
         &mut self,
         cap: u64,
         base: BaseRule,
         most: usize,
-        seed: u64,
         effort: Effort,
     ) -> Result<(), Stop> {
         let (prepared, profile) = (self.prepared, self.profile);
-        if self.done() || !Core::serves(prepared) {
+        if self.done() || !Summit::serves(prepared) {
             return Ok(());
         }
         let crowds = Crowds::once(&mut self.crowds, profile, self.meter)?;
-        let Some(core) = Core::of(prepared, profile, crowds, most, self.meter)? else {
+        let Some(summit) = Summit::of(prepared, profile, crowds, most, self.meter)? else {
             return Ok(());
         };
-        let Some(core) = core.order(cap, seed, effort.acts, self.meter)? else {
+        let Some(summit) = summit.order(cap, effort.acts, effort.seed, self.meter)? else {
             return Ok(());
         };
         let mut rest = self.order(StackRule::None, base)?.items;
-        let mut in_core = vec![false; rest.len()];
-        core.iter().for_each(|&item| in_core[item as usize] = true);
-        rest.retain(|&item| !in_core[item as usize]);
-        self.promote_crowds(cap, Head::Core(core), &rest, effort.patience)
+        let mut in_summit = vec![false; rest.len()];
+        summit
+            .iter()
+            .for_each(|&item| in_summit[item as usize] = true);
+        rest.retain(|&item| !in_summit[item as usize]);
+        self.promote_crowds(cap, Head::Summit(summit), &rest, effort.patience)
     }
 
     /// A promotion below `cap`, crowd by crowd.
@@ -624,7 +652,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         cap: u64,
         head: Head,
         rest: &[u32],
-        patience: u64,
+        patience: Patience,
     ) -> Result<(), Stop> {
         let crowds = Crowds::once(&mut self.crowds, self.profile, self.meter)?;
         let crowds = crowds.split(self.profile, rest, self.meter)?;
@@ -705,9 +733,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         ladder.lower_peak(peak);
         let mut left = acts;
         while !self.done() && left > 0 {
-            let mut steps = Steps::new(left, self.meter.control());
-            let finding = ladder.work(&mut steps);
-            let used = left - steps.left().min(left);
+            let (finding, used) = with_acts(left, self.meter, |steps| ladder.work(steps));
             left -= used;
             match finding {
                 Finding::Better(offsets, _) => {

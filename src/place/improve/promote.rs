@@ -26,14 +26,22 @@ use crate::sorting::CompactSort as _;
 
 use super::neighbours::{Neighbours, VISITS_PER_STEP};
 
+/// How many steps repairs may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Without fewer failures than before; of promotion by crowds: since the last one came.
+    pub(super) without_gain: u64,
+    pub(super) in_all: u64,
+}
+
 /// What comes first in an order.
 #[derive(Debug)]
 pub(super) enum Head {
     /// The stack of the peak, from the bottom up: nothing comes before it, but it may be sorted anew.
     Stack(Vec<u32>),
-    /// The core, which lies below the cap as it is: only what finds no room after it comes before
-    /// some of it.
-    Core(Vec<u32>),
+    /// The summit, which mostly lies below the cap as it is: only what finds no room after it comes
+    /// before some of it.
+    Summit(Vec<u32>),
 }
 
 /// An order under repair.
@@ -64,14 +72,14 @@ impl<'a> Promotion<'a> {
         seed: u64,
     ) -> Promotion<'a> {
         crowds.reverse();
-        let (items, stack) = match head {
-            Head::Stack(items) => (items, usize::MAX),
-            Head::Core(items) => (items, 0),
+        let (stack, items) = match head {
+            Head::Stack(items) => (items.len(), items),
+            Head::Summit(items) => (0, items),
         };
         Promotion {
             prepared,
             neighbours,
-            stack: stack.min(items.len()),
+            stack,
             head: items.len(),
             items,
             waiting: crowds,
@@ -81,16 +89,16 @@ impl<'a> Promotion<'a> {
         }
     }
 
-    /// Repairs until everything lies below the cap; `None` after `patience` steps without fewer
-    /// failures than ever before.
+    /// Repairs until everything lies below the cap; `None` once `patience` is used up.
     pub(super) fn run(
         mut self,
-        patience: u64,
+        patience: Patience,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Placement>, Stop> {
         let mut at_once = 1;
         self.admit(at_once);
-        let (mut fewest, mut since) = (usize::MAX, meter.done());
+        let begun = meter.done();
+        let (mut fewest, mut since) = (usize::MAX, begun);
         loop {
             // A pass with few items costs something for each of the others, too.
             meter.charge(self.failures.len() as u64 / VISITS_PER_STEP)?;
@@ -110,10 +118,12 @@ impl<'a> Promotion<'a> {
             }
             if pass.failed.len() < fewest {
                 (fewest, since) = (pass.failed.len(), meter.done());
-            } else if meter.done() - since > patience {
+            }
+            let until = since.saturating_add(patience.without_gain);
+            let until = until.min(begun.saturating_add(patience.in_all));
+            if !self.repair(&pass, until, meter)? {
                 return Ok(None);
             }
-            self.repair(&pass, meter)?;
         }
     }
 
@@ -125,7 +135,14 @@ impl<'a> Promotion<'a> {
         self.failures.fill(0);
     }
 
-    fn repair(&mut self, pass: &Pass<'_>, meter: &mut Meter<'_, '_>) -> Result<(), Stop> {
+    /// Changes the order where something has failed, unless that takes longer than `until`, in steps of
+    /// the meter. Whether it has.
+    fn repair(
+        &mut self,
+        pass: &Pass<'_>,
+        until: u64,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<bool, Stop> {
         let mut rank_of = vec![u32::MAX; self.failures.len()];
         let mut pace = meter.pace();
         for (rank, &item) in self.items.iter().enumerate() {
@@ -136,6 +153,9 @@ impl<'a> Promotion<'a> {
         let mut moves: Vec<(usize, u32)> = Vec::with_capacity(pass.failed.len());
         let mut repairs = 0;
         for &item in &pass.failed {
+            if meter.done() > until {
+                return Ok(false);
+            }
             let rank = rank_of[item as usize] as usize;
             let failures = &mut self.failures[item as usize];
             *failures = failures.saturating_add(1);
@@ -163,6 +183,10 @@ impl<'a> Promotion<'a> {
             }
             moves.push((to, item));
         }
+        let before_head = |&&(to, item): &&(usize, u32)| {
+            to < self.head && rank_of[item as usize] as usize >= self.head
+        };
+        self.head += moves.iter().filter(before_head).count();
         moves.sort_compact_by_key(|&(to, _)| to);
         let mut failed = vec![false; self.failures.len()];
         for &(_, item) in &moves {
@@ -182,7 +206,7 @@ impl<'a> Promotion<'a> {
         }
         items.extend(moves.map(|(_, item)| item));
         self.items = items;
-        Ok(())
+        Ok(true)
     }
 
     /// The last rank at which the item would have found room in this pass; `None` if it would not
@@ -216,13 +240,13 @@ impl<'a> Promotion<'a> {
             let mut at = problem.floor;
             for &(start, end, of) in &taken {
                 if (of as usize) < rank {
-                    if start >= at + size {
+                    if start.min(self.cap) >= at.saturating_add(size) {
                         return true;
                     }
                     at = at.max(end);
                 }
             }
-            at + size <= self.cap
+            at.checked_add(size).is_some_and(|end| end <= self.cap)
         };
         // Room only shrinks with the rank.
         let (mut yes, mut no) = (self.stack, rank);
@@ -271,51 +295,123 @@ mod tests {
             let rest = items.split_off(u.int_in_range(0..=items.len())?);
             let crowds = rest.chunks(u.int_in_range(1..=5)?);
             let crowds = crowds.map(<[u32]>::to_vec).collect();
-            let is_core: bool = u.arbitrary()?;
-            let head = match is_core {
-                true => Head::Core(items),
+            let is_summit: bool = u.arbitrary()?;
+            let head = match is_summit {
+                true => Head::Summit(items),
                 false => Head::Stack(items),
             };
             let promotion = Promotion::new(&prepared, &neighbours, head, crowds, cap, 1);
-            let placement = promotion.run(1_000, &mut meter).expect("nothing stops it");
+            let placement = promotion
+                .run(PATIENCE, &mut meter)
+                .expect("nothing stops it");
             if let Some(placement) = placement {
                 let violations = testing::violations(&problem, &placement);
                 assert_eq!(violations, Vec::<String>::new(), "{problem:?}");
                 assert!(placement.peak <= cap);
-                found[usize::from(is_core)] += 1;
+                found[usize::from(is_summit)] += 1;
             }
             Ok(())
         });
         assert!(found.iter().all(|&found| found > 50), "{found:?}");
     }
 
-    #[test]
-    fn a_crowd_that_fits_stays_where_it_is() {
-        // A pinwheel in an order that goes wrong, and what is above it in another crowd.
+    const PATIENCE: Patience = Patience {
+        without_gain: 1_000,
+        in_all: 5_000,
+    };
+
+    /// Goes through crowds, below `cap`; with the steps that it took.
+    fn promote(
+        problem: &Problem,
+        head: Head,
+        crowds: &[&[u32]],
+        cap: u64,
+        patience: Patience,
+    ) -> (Option<Placement>, u64) {
+        let prepared = Prepared::new(problem);
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
+        let neighbours = Neighbours::new(&prepared, &mut meter).expect("nothing stops it");
+        let crowds = crowds.iter().map(|crowd| crowd.to_vec()).collect();
+        let promotion = Promotion::new(&prepared, &neighbours, head, crowds, cap, 1);
+        let placement = promotion.run(patience, &mut meter);
+        (placement.expect("nothing stops it"), meter.done())
+    }
+
+    fn problem_of(pieces: &[(u64, (u32, u32))]) -> Problem {
         let mut problem = Problem {
             ceiling: u64::MAX,
             granule: 1,
             ..Problem::default()
         };
-        for (size, life) in [
-            (2, (0, 2)),
-            (4, (3, 5)),
-            (2, (2, 5)),
-            (4, (0, 1)),
-            (2, (2, 2)),
-        ] {
+        for &(size, life) in pieces {
             testing::add_item(&mut problem, size, &[life]);
         }
-        testing::add_item(&mut problem, 3, &[(7, 9)]);
-        let prepared = Prepared::new(&problem);
-        let mut control = Control::default();
-        let mut meter = Meter::new(&mut control, None);
-        let neighbours = Neighbours::new(&prepared, &mut meter).expect("nothing stops it");
-        let crowds = vec![vec![4, 3, 2, 1, 0], vec![5]];
+        problem
+    }
+
+    /// The pieces of a pinwheel of six bytes.
+    const PINWHEEL: [(u64, (u32, u32)); 5] = [
+        (2, (0, 2)),
+        (4, (3, 5)),
+        (2, (2, 5)),
+        (4, (0, 1)),
+        (2, (2, 2)),
+    ];
+
+    #[test]
+    fn an_order_that_goes_wrong_is_mended_crowd_by_crowd() {
+        let mut pieces = PINWHEEL.to_vec();
+        pieces.extend([(3, (5, 9)), (3, (7, 9))]); // One of them beside the first ones.
+        pieces[1].0 = 1;
+        let problem = problem_of(&pieces);
+        let crowds: [&[u32]; 2] = [&[4, 3, 2, 1, 0], &[6, 5]];
         let head = Head::Stack(Vec::new());
-        let promotion = Promotion::new(&prepared, &neighbours, head, crowds, 6, 1);
-        let placement = promotion.run(1_000, &mut meter).expect("nothing stops it");
+        let (placement, _) = promote(&problem, head, &crowds, 6, PATIENCE);
         let placement = placement.expect("the pieces fit");
-        assert_eq!((placement.peak, placement.offsets[5]), (6, 0));
+        assert_eq!(testing::violations(&problem, &placement), [""; 0]);
+        assert_eq!(placement.peak, 6);
+    }
+
+    #[test]
+    fn crowds_that_fit_at_once_come_two_and_four_at_once() {
+        let pieces: Vec<(u64, (u32, u32))> = (0..8).map(|at| (1, (at, at))).collect();
+        let problem = problem_of(&pieces);
+        let all: [u32; 8] = std::array::from_fn(|item| item as u32);
+        let crowds: Vec<&[u32]> = all.chunks(1).collect();
+        let head = Head::Stack(Vec::new());
+        let (placement, steps) = promote(&problem, head, &crowds, 1, PATIENCE);
+        assert_eq!(placement.map(|p| p.peak), Some(1));
+        assert_eq!(steps, 1 + 3 + 7 + 8);
+    }
+
+    #[test]
+    fn it_gives_up_once_patience_is_used_up() {
+        let pieces = [(4, (0, 3)), (4, (2, 5)), (4, (3, 6))];
+        let problem = problem_of(&pieces);
+        for patience in [
+            Patience {
+                without_gain: 50,
+                in_all: u64::MAX,
+            },
+            Patience {
+                without_gain: u64::MAX,
+                in_all: 50,
+            },
+        ] {
+            let head = Head::Summit(vec![0, 1]);
+            let (placement, steps) = promote(&problem, head, &[&[2]], 8, patience);
+            assert_eq!(placement, None);
+            assert!((50..60).contains(&steps), "{steps}");
+        }
+    }
+
+    #[test]
+    fn below_a_pin_above_the_cap_is_no_room() {
+        let mut problem = problem_of(&PINWHEEL);
+        testing::add_pin(&mut problem, 1_000, u64::MAX, &[(0, 9)]);
+        let head = Head::Stack(Vec::new());
+        let (placement, _) = promote(&problem, head, &[&[4, 3, 2, 1, 0]], 6, PATIENCE);
+        assert_eq!(placement.map(|p| p.peak), Some(6));
     }
 }

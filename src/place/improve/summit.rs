@@ -1,19 +1,20 @@
-//! The core: what lives where it is most crowded, ordered by the exact search.
+//! The summit: what lives where it is most crowded, ordered by the exact search.
 //!
 //! Near the bound everything depends on a few points whose loads are nearly the bound. Most of what
 //! is live at one of them is live *through* all of them: weights, states, whatever waits for the
-//! way back. It goes to the bottom, longest first, a stack without gaps. The others are few, and
-//! the exact search mostly finds room for them above that at once. First fit in the order of their
-//! addresses puts none of them higher:
+//! way back. It goes to the bottom, longest first, a stack without gaps, of which the exact search
+//! need not know (see `exact::through`). The others are few, and it mostly finds room for them above
+//! the stack at once. First fit in the order of their addresses puts none of them higher:
 //!
 //! > By induction. What comes before an item lies no higher than in the placement, so the item's
 //! > own start there is free, and so first fit takes it or a lower one.
 //!
-//! Whoever lives where it is less crowded comes after the core; promotion goes on from there.
+//! Alignments, pages, pins and regions may leave gaps in the stack, and put it higher; promotion, which
+//! goes on from there with those who live where it is less crowded, repairs that too.
 
-use super::ACTS_PER_STEP;
 use super::crowds::Crowds;
 use super::profile::Profile;
+use super::{ACTS_PER_STEP, with_acts};
 use crate::ir::{FlatIndex, Segment};
 use crate::place::Problem;
 use crate::place::exact::{Outcome, decide};
@@ -21,26 +22,29 @@ use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::{Prepared, Straddling};
 use crate::place::steps::Steps;
 use crate::place::timeline::Run;
+use crate::sorting::CompactSort as _;
 
-/// With more items a core is no small problem.
+/// With more segments of items, or of those that are not live all through, a summit is no small
+/// problem.
 const MOST: usize = 8000;
+const MOST_OTHERS: usize = 1000;
 
-/// With more pins the exact search is not for it, either.
-const MOST_PINS: usize = 256;
+/// With more segments of pins the exact search is not for it, either.
+const MOST_OF_PINS: usize = 256;
 
 /// The most crowded items.
 #[derive(Debug)]
-pub(super) struct Core<'a> {
+pub(super) struct Summit<'a> {
     prepared: &'a Prepared<'a>,
     /// With whether they are live through all points that are as crowded; ascending.
     items: Vec<(u32, bool)>,
 }
 
-impl<'a> Core<'a> {
+impl<'a> Summit<'a> {
     /// Whether the rules of a problem are all known here.
     pub(super) fn serves(prepared: &Prepared<'_>) -> bool {
         let problem = prepared.problem;
-        problem.pins.len() <= MOST_PINS && !problem.has_region_of_collectives()
+        problem.pin_lives.all().len() <= MOST_OF_PINS && !problem.has_region_of_collectives()
     }
 
     /// The largest union of crowds with at most `most` items that are not live through it, or the
@@ -51,9 +55,9 @@ impl<'a> Core<'a> {
         crowds: &Crowds,
         most: usize,
         meter: &mut Meter<'_, '_>,
-    ) -> Result<Option<Core<'a>>, Stop> {
+    ) -> Result<Option<Summit<'a>>, Stop> {
         let loads = prepared.loads(&mut meter.pace())?;
-        let mut core = None;
+        let mut summit: Option<Summit<'_>> = None;
         for union in crowds.unions().take_while(|union| union.len() <= MOST) {
             let last = union[union.len() - 1];
             let crowded = Crowded::unless(&loads, profile.load(last), meter)?;
@@ -62,16 +66,18 @@ impl<'a> Core<'a> {
                 .map(|&item| (item, crowded.within(prepared.life(item)) == crowded.all()))
                 .collect();
             let others = items.iter().filter(|(_, through)| !through).count();
-            if core.is_some() && others > most || others > MOST / 8 {
+            let segments = union.iter().map(|&item| prepared.life(item).len());
+            let is_small = others <= MOST_OTHERS && segments.sum::<usize>() <= MOST;
+            if summit.is_some() && others > most || !is_small {
                 break;
             }
-            items.sort_unstable();
-            core = Some(Core { prepared, items });
+            items.sort_compact();
+            summit = Some(Summit { prepared, items });
         }
-        Ok(core)
+        Ok(summit)
     }
 
-    /// The items that are live through the core on the bottom, and the others above them, as a
+    /// The items that are live through the summit at all times, hence at the bottom, and the others above them, as a
     /// problem with a ceiling.
     fn problem(&self, ceiling: u64) -> Problem {
         let whole = self.prepared.problem;
@@ -86,7 +92,7 @@ impl<'a> Core<'a> {
                 .map(|s| s.expect("a run does not end before it begins"))
                 .collect()
         };
-        let mut core = Problem {
+        let mut summit = Problem {
             pins: whole.pins.clone(),
             floor: whole.floor,
             ceiling,
@@ -97,53 +103,57 @@ impl<'a> Core<'a> {
             ..Problem::default()
         };
         for &(item, through) in &self.items {
-            core.items.push(whole.items[item as usize]);
-            core.lives.push(match through {
+            summit.items.push(whole.items[item as usize]);
+            summit.lives.push(match through {
                 true => segments(&[always]),
                 false => segments(self.prepared.life(item)),
             });
         }
         for pin in 0..whole.pins.len() {
-            core.pin_lives.push(segments(self.prepared.pin_life(pin)));
+            summit.pin_lives.push(segments(self.prepared.pin_life(pin)));
         }
-        core
+        summit
     }
 
-    /// The items in an order in which first fit stays below `cap`, if so many acts of the exact search
-    /// find one.
-    pub(super) fn order(
-        &self,
-        cap: u64,
-        seed: u64,
-        acts: u64,
-        meter: &mut Meter<'_, '_>,
-    ) -> Result<Option<Vec<u32>>, Stop> {
-        let problem = self.problem(cap);
-        let mut core = Prepared::unless(&problem, &mut meter.pace())?;
-        core.straddling = match &self.prepared.straddling {
+    /// Which of the items may straddle a page of the runtime. // P7
+    fn straddling(&self) -> Straddling {
+        match &self.prepared.straddling {
             Straddling::Free => Straddling::Free,
             Straddling::Refused | Straddling::LastResort => Straddling::Refused,
             Straddling::Marked(marked) => {
                 let marked = self.items.iter().map(|&(item, _)| marked[item as usize]);
                 Straddling::Marked(marked.collect())
             }
-        };
-        let mut steps = Steps::new(acts, meter.control());
-        let outcome = decide(&core, cap, seed, &mut steps);
-        let used = acts - steps.left().min(acts);
+        }
+    }
+
+    /// The items in an order in which first fit mostly stays below `cap`, if so many acts of the exact
+    /// search find a placement there. Another seed may find another one.
+    pub(super) fn order(
+        &self,
+        cap: u64,
+        acts: u64,
+        seed: u64,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<Option<Vec<u32>>, Stop> {
+        let problem = self.problem(cap);
+        let mut prepared = Prepared::unless(&problem, &mut meter.pace())?;
+        prepared.straddling = self.straddling();
+        let search = |steps: &mut Steps<'_, '_>| decide(&prepared, cap, seed, steps);
+        let (outcome, used) = with_acts(acts, meter, search);
         meter.charge((used + problem.items.len() as u64) / ACTS_PER_STEP)?;
         let Outcome::Placed(starts) = outcome else {
             return Ok(None);
         };
-        let mut order: Vec<([u64; 2], u32)> = starts
+        let mut order: Vec<((u8, u64), u32)> = starts
             .into_iter()
             .zip(&self.items)
             .map(|(start, &(item, through))| match through {
-                true => ([0, u64::MAX - self.prepared.length(item)], item),
-                false => ([1, start], item),
+                true => ((0, u64::MAX - self.prepared.length(item)), item),
+                false => ((1, start), item),
             })
             .collect();
-        order.sort_unstable();
+        order.sort_compact();
         Ok(Some(order.into_iter().map(|(_, item)| item).collect()))
     }
 }
@@ -189,7 +199,7 @@ mod tests {
     use crate::place::first_fit::{Others, first_fit};
     use crate::place::{lower_bound, solve, testing};
 
-    /// The core of a problem, and its order below `cap`.
+    /// The summit of a problem, and its order below `cap`.
     fn ordered(problem: &Problem, most: usize, cap: u64) -> (Vec<(u32, bool)>, Option<Vec<u32>>) {
         let prepared = Prepared::new(problem);
         let mut control = Control::default();
@@ -197,53 +207,96 @@ mod tests {
         let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
         let mut slot = None;
         let crowds = Crowds::once(&mut slot, &profile, &mut meter).expect("nothing stops it");
-        let core = Core::of(&prepared, &profile, crowds, most, &mut meter);
-        let core = core.expect("nothing stops it").expect("items are few");
-        let order = core
-            .order(cap, 0, 1 << 20, &mut meter)
+        let summit = Summit::of(&prepared, &profile, crowds, most, &mut meter);
+        let summit = summit.expect("nothing stops it").expect("items are few");
+        let order = summit
+            .order(cap, 1 << 20, 0, &mut meter)
             .expect("nothing stops it");
-        (core.items, order)
+        (summit.items, order)
     }
 
     #[test]
-    fn first_fit_in_its_order_stays_below_the_cap() {
+    fn where_every_start_is_admitted_first_fit_in_its_order_stays_below_the_cap() {
         let mut found = 0;
         crate::testing::for_each_seed(0..400, |u| {
-            let mut problem = testing::problem(u)?;
-            problem.collective_limit = None;
-            problem.runtime_page = 0;
-            // With alignments of all kinds a stack may have gaps.
+            let mut problem = Problem {
+                collective_limit: None,
+                runtime_page: 0,
+                no_straddle: false,
+                regions: Vec::new(),
+                ..testing::problem(u)?
+            };
+            problem = problem.beside_pins(0, u64::MAX);
             problem.items.iter_mut().for_each(|item| item.align = 1);
-            problem.no_straddle = false;
+            for _ in 0..u.int_in_range(0..=3)? {
+                testing::add_item(&mut problem, 8, &[(0, 1_000)]);
+            }
             if problem.items.is_empty() {
                 return Ok(());
             }
-            let reached = solve(
-                &problem,
-                Strategy::Best,
-                Some(2_000),
-                &mut Control::default(),
-            );
-            let Ok(reached) = reached else { return Ok(()) };
-            let (items, order) = ordered(&problem, 4, reached.placement.peak);
+            let (best, budget) = (Strategy::Best, Some(2_000));
+            let reached = solve(&problem, best, budget, &mut Control::default());
+            let cap = reached.expect("there is no ceiling").placement.peak;
+            let (items, order) = ordered(&problem, 4, cap);
             let Some(order) = order else { return Ok(()) };
-            found += 1;
+            let through = items.iter().filter(|(_, through)| *through).count();
+            found += usize::from(0 < through && through < items.len());
             let mut sorted = order.clone();
             sorted.sort_unstable();
             assert!(items.iter().map(|&(item, _)| item).eq(sorted));
-            if !problem.pins.is_empty() {
-                return Ok(()); // Something may lie under what is live through.
-            }
             let prepared = Prepared::new(&problem);
             let mut control = Control::default();
             let mut meter = Meter::new(&mut control, None);
-            let (anywhere, cap) = (Others::Anywhere, reached.placement.peak);
-            let pass = first_fit(&prepared, &order, anywhere, cap, 0, &mut meter);
+            let pass = first_fit(&prepared, &order, Others::Anywhere, cap, 0, &mut meter);
             let pass = pass.expect("nothing stops it");
             assert_eq!(pass.failed, [0; 0], "{problem:?}");
             Ok(())
         });
         assert!(found > 100, "{found}");
+    }
+
+    #[test]
+    fn what_the_exact_search_places_there_keeps_every_rule_of_the_problem() {
+        let mut marked_some = 0;
+        crate::testing::for_each_seed(0..400, |u| {
+            let problem = Problem {
+                collective_limit: None,
+                ..testing::problem(u)?
+            };
+            if problem.items.is_empty() {
+                return Ok(());
+            }
+            let mut prepared = Prepared::new(&problem);
+            let marked: Vec<bool> = problem
+                .items
+                .iter()
+                .map(|item| item.size.is_multiple_of(3))
+                .collect();
+            prepared.straddling = Straddling::Marked(marked);
+            let mut control = Control::default();
+            let mut meter = Meter::new(&mut control, None);
+            let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
+            let mut slot = None;
+            let crowds = Crowds::once(&mut slot, &profile, &mut meter).expect("nothing stops it");
+            let summit = Summit::of(&prepared, &profile, crowds, 4, &mut meter);
+            let summit = summit.expect("nothing stops it").expect("items are few");
+            let own = summit.problem(problem.ceiling);
+            let of_own = summit.straddling();
+            for (at, &(item, _)) in summit.items.iter().enumerate() {
+                assert_eq!(own.items[at], problem.items[item as usize]);
+                let Straddling::Marked(marked) = &of_own else {
+                    panic!("{of_own:?}");
+                };
+                assert_eq!(
+                    marked[at],
+                    problem.items[item as usize].size.is_multiple_of(3)
+                );
+                marked_some += usize::from(marked[at]);
+            }
+            assert_eq!((&own.pins, &own.regions), (&problem.pins, &problem.regions));
+            Ok(())
+        });
+        assert!(marked_some > 100);
     }
 
     #[test]
