@@ -408,10 +408,22 @@ mod tests {
 
     #[test]
     fn below_a_pin_above_the_cap_is_no_room() {
-        let mut problem = problem_of(&PINWHEEL);
+        // 6 |    d
+        //   |    c     and b, of two bytes, which fits after a, but not after c
+        //   |    a
+        let mut problem = problem_of(&[(4, (0, 9)), (1, (0, 9)), (1, (0, 9)), (2, (0, 9))]);
         testing::add_pin(&mut problem, 1_000, u64::MAX, &[(0, 9)]);
-        let head = Head::Stack(Vec::new());
-        let (placement, _) = promote(&problem, head, &[&[4, 3, 2, 1, 0]], 6, PATIENCE);
-        assert_eq!(placement.map(|p| p.peak), Some(6));
+        let prepared = Prepared::new(&problem);
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
+        let neighbours = Neighbours::new(&prepared, &mut meter).expect("nothing stops it");
+        let (order, anywhere) = (vec![0, 1, 2, 3], Others::Anywhere);
+        let pass = first_fit(&prepared, &order, anywhere, 6, 1, &mut meter);
+        let pass = pass.expect("nothing stops it");
+        assert_eq!(pass.failed, [3]);
+        let head = Head::Summit(order);
+        let promotion = Promotion::new(&prepared, &neighbours, head, Vec::new(), 6, 1);
+        let (rank, _) = promotion.rank_with_room(&pass, &[0, 1, 2, 3], 3);
+        assert_eq!(rank, Some(1));
     }
 }
