@@ -61,12 +61,12 @@ const BEST_STEPS: u64 = 1 << 22;
 
 /// Runs a strategy.
 ///
-/// `reference` is one order and first fit. `fast` tries a handful of other orders, some of them from a
-/// short exact search of what is most crowded or of everything, and the reference order too unless
-/// the bound is reached before. `best` does the same and goes on with whatever may still help (see `improve`). So each
-/// is never above the one before it; under a budget of steps as well, for then the reference order
-/// comes first. With a runtime page all of them look at straddling first (see `runtime_page`). All
-/// stop at the bound. // S1, S2
+/// `reference` is one order and first fit. `fast` tries a handful of other orders, some of them from
+/// a short exact search of what is most crowded or of everything, and the reference order too
+/// unless the bound is reached before. `best` does the same and goes on with whatever may still
+/// help (see `improve`). So each is never above the one before it; under a budget of steps as well,
+/// for then the reference order comes first. With a runtime page all of them look at straddling
+/// first (see `runtime_page`). All stop at the bound. // S1, S2
 ///
 /// A problem with a hint begins with that. Without a budget, a result as good as the earlier one was
 /// is enough; else the result is the one of the least cost. See `warm`.

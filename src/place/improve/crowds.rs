@@ -6,9 +6,11 @@
 //! themselves; whoever lives where it is less crowded comes after them, finds more room than is
 //! needed, and seldom fails at all.
 
+use super::once;
 use super::profile::Profile;
 use crate::order::sort_descending;
 use crate::place::meter::{Meter, Stop};
+use crate::place::prepared::Prepared;
 
 /// How many items the first crowd has beside those at the peak, at least.
 const FEWEST: usize = 32;
@@ -16,6 +18,8 @@ const FEWEST: usize = 32;
 /// The items, the most crowded first, and where each crowd ends.
 #[derive(Debug)]
 pub(super) struct Crowds {
+    /// By point, in bytes.
+    loads: Vec<u64>,
     items: Vec<u32>,
     ends: Vec<usize>,
 }
@@ -23,8 +27,13 @@ pub(super) struct Crowds {
 impl Crowds {
     /// Those who meet the peak are in the first crowd; from there on each crowd doubles the number,
     /// if not too many meet the same load.
-    fn unless(profile: &Profile<'_>, meter: &mut Meter<'_, '_>) -> Result<Crowds, Stop> {
+    fn unless(
+        prepared: &Prepared<'_>,
+        profile: &Profile<'_>,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<Crowds, Stop> {
         meter.poll()?;
+        let loads = prepared.loads(&mut meter.pace())?;
         let mut items: Vec<u32> = (0..profile.items()).collect();
         let load = |item| profile.load(item);
         sort_descending(&mut items, &|item| [load(item), 0, 0, 0], &mut meter.pace())?;
@@ -41,20 +50,22 @@ impl Crowds {
             ends.push(items.len());
         }
         ends.dedup();
-        Ok(Crowds { items, ends })
+        Ok(Crowds { loads, items, ends })
     }
 
     /// The crowds in `slot`, worked out when they are first needed.
     pub(super) fn once<'c>(
         slot: &'c mut Option<Crowds>,
+        prepared: &Prepared<'_>,
         profile: &Profile<'_>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<&'c Crowds, Stop> {
-        let crowds = match slot.take() {
-            Some(crowds) => crowds,
-            None => Crowds::unless(profile, meter)?,
-        };
-        Ok(slot.insert(crowds))
+        once(slot, || Crowds::unless(prepared, profile, meter))
+    }
+
+    /// The load at each point, in bytes.
+    pub(super) fn loads(&self) -> &[u64] {
+        &self.loads
     }
 
     /// The members of the first crowds, for ever more crowds.
@@ -90,7 +101,6 @@ mod tests {
     use super::super::orders::{BaseRule, StackRule, order};
     use super::*;
     use crate::control::Control;
-    use crate::place::prepared::Prepared;
     use crate::place::{Problem, testing};
 
     /// What follows the stack of an order of `problem`, by crowd.
@@ -99,7 +109,7 @@ mod tests {
         let mut control = Control::default();
         let mut meter = Meter::new(&mut control, None);
         let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
-        let crowds = Crowds::unless(&profile, &mut meter).expect("nothing stops it");
+        let crowds = Crowds::unless(&prepared, &profile, &mut meter).expect("nothing stops it");
         let order = order(&profile, stack, BaseRule::SizeLoad, &mut meter);
         let order = order.expect("nothing stops it");
         let split = crowds.split(&profile, &order.items[order.stack..], &mut meter);

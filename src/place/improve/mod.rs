@@ -1,8 +1,8 @@
 //! Orders and repairs of them: what the strategies `fast` and `best` are made of. // S1, O2
 //!
-//! `fast` is the first order, repaired where that costs next to nothing, an attempt from the
-//! summit, and a handful of other orders, each given up where it becomes no better; where items are very few, a
-//! short exact search of the whole comes last.
+//! `fast` is the first order, repaired where that costs next to nothing, an attempt from the summit,
+//! and a handful of other orders, each given up where it becomes no better; where items are very
+//! few, a short exact search of the whole comes last.
 //! `best` goes on until the bound or the budget with four methods, each the only one that succeeds
 //! on some kind of problem:
 //!
@@ -10,10 +10,10 @@
 //!   order, the most crowded items first (`crowds`); where few items overlap, repairs of the
 //!   placement that the order has made (`incremental`). Costs a few passes; for problems of any
 //!   size;
-//! * **the summit** (`summit`): the exact search places the few items on which the peak depends, and
-//!   promotion the others around them; for problems of any size;
-//! * **the exact search** (`crate::place::exact`) of the whole, for a few thousand items, which also proves
-//!   better bounds;
+//! * **the summit** (`summit`): the exact search places the few items on which the peak depends,
+//!   and promotion the others around them; for problems of any size;
+//! * **the exact search** (`crate::place::exact`) of the whole, for a few thousand items, which
+//!   also proves better bounds;
 //! * **guided ejection** (`guided`), where few items live together and hardly any bytes may be
 //!   wasted.
 //!
@@ -212,6 +212,15 @@ struct Effort {
     seed: u64,
     /// Steps of promotion.
     patience: Patience,
+}
+
+/// What is in `slot`, made when it is first needed.
+fn once<T>(slot: &mut Option<T>, make: impl FnOnce() -> Result<T, Stop>) -> Result<&T, Stop> {
+    let value = match slot.take() {
+        Some(value) => value,
+        None => make()?,
+    };
+    Ok(slot.insert(value))
 }
 
 /// Lets a search spend up to so many acts, as far as the budget of steps goes. Returns what it has
@@ -617,8 +626,8 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         self.promote_crowds(cap, Head::Stack(stack.to_vec()), rest, patience)
     }
 
-    /// A promotion below `cap` that begins with the summit, if it finds a place there. At most so many
-    /// of the items there are not live all through it. See `summit`.
+    /// A promotion below `cap` that begins with the summit, if it finds a place there. At most so
+    /// many of the items there are not live all through it. See `summit`.
     fn promote_summit(
         &mut self,
         cap: u64,
@@ -630,7 +639,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         if self.done() || !Summit::serves(prepared) {
             return Ok(());
         }
-        let crowds = Crowds::once(&mut self.crowds, profile, self.meter)?;
+        let crowds = Crowds::once(&mut self.crowds, prepared, profile, self.meter)?;
         let Some(summit) = Summit::of(prepared, profile, crowds, most, self.meter)? else {
             return Ok(());
         };
@@ -654,9 +663,9 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         rest: &[u32],
         patience: Patience,
     ) -> Result<(), Stop> {
-        let crowds = Crowds::once(&mut self.crowds, self.profile, self.meter)?;
-        let crowds = crowds.split(self.profile, rest, self.meter)?;
-        let (prepared, turn) = (self.prepared, self.turn);
+        let (prepared, profile, turn) = (self.prepared, self.profile, self.turn);
+        let crowds = Crowds::once(&mut self.crowds, prepared, profile, self.meter)?;
+        let crowds = crowds.split(profile, rest, self.meter)?;
         let (neighbours, meter) = self.index()?;
         let promotion = Promotion::new(prepared, neighbours, head, crowds, cap, turn);
         if let Some(placement) = promotion.run(patience, meter)? {

@@ -5,6 +5,7 @@
 //! class before it begins: a stretch of the class, of which at least half do meet it if they lie
 //! evenly. So a search reads some thirty stretches of neighbouring rows and follows no links.
 
+use super::once;
 use crate::place::Run;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::Prepared;
@@ -85,11 +86,7 @@ impl Neighbours {
         prepared: &Prepared<'_>,
         meter: &mut Meter<'_, '_>,
     ) -> Result<&'n Neighbours, Stop> {
-        let index = match slot.take() {
-            Some(index) => index,
-            None => Neighbours::new(prepared, meter)?,
-        };
-        Ok(slot.insert(index))
+        once(slot, || Neighbours::new(prepared, meter))
     }
 
     /// Calls `visit` with every other item and every pin that is live when `item` is; with those

@@ -37,7 +37,8 @@ pub(super) struct Patience {
 /// What comes first in an order.
 #[derive(Debug)]
 pub(super) enum Head {
-    /// The stack of the peak, from the bottom up: nothing comes before it, but it may be sorted anew.
+    /// The stack of the peak, from the bottom up: nothing comes before it, but it may be sorted
+    /// anew.
     Stack(Vec<u32>),
     /// The summit, which mostly lies below the cap as it is: only what finds no room after it comes
     /// before some of it.
@@ -135,8 +136,8 @@ impl<'a> Promotion<'a> {
         self.failures.fill(0);
     }
 
-    /// Changes the order where something has failed, unless that takes longer than `until`, in steps of
-    /// the meter. Whether it has.
+    /// Changes the order where something has failed, unless that takes longer than `until`, in steps
+    /// of the meter. Whether it has.
     fn repair(
         &mut self,
         pass: &Pass<'_>,

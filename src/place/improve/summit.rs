@@ -3,14 +3,14 @@
 //! Near the bound everything depends on a few points whose loads are nearly the bound. Most of what
 //! is live at one of them is live *through* all of them: weights, states, whatever waits for the
 //! way back. It goes to the bottom, longest first, a stack without gaps, of which the exact search
-//! need not know (see `exact::through`). The others are few, and it mostly finds room for them above
-//! the stack at once. First fit in the order of their addresses puts none of them higher:
+//! need not know (see `exact::through`). The others are few, and it mostly finds room for them
+//! above the stack at once. First fit in the order of their addresses puts none of them higher:
 //!
 //! > By induction. What comes before an item lies no higher than in the placement, so the item's
 //! > own start there is free, and so first fit takes it or a lower one.
 //!
-//! Alignments, pages, pins and regions may leave gaps in the stack, and put it higher; promotion, which
-//! goes on from there with those who live where it is less crowded, repairs that too.
+//! Alignments, pages, pins and regions may leave gaps in the stack, and put it higher; promotion,
+//! which goes on from there with those who live where it is less crowded, repairs that too.
 
 use super::crowds::Crowds;
 use super::profile::Profile;
@@ -56,11 +56,10 @@ impl<'a> Summit<'a> {
         most: usize,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Summit<'a>>, Stop> {
-        let loads = prepared.loads(&mut meter.pace())?;
         let mut summit: Option<Summit<'_>> = None;
         for union in crowds.unions().take_while(|union| union.len() <= MOST) {
             let last = union[union.len() - 1];
-            let crowded = Crowded::unless(&loads, profile.load(last), meter)?;
+            let crowded = Crowded::unless(crowds.loads(), profile.load(last), meter)?;
             let mut items: Vec<(u32, bool)> = union
                 .iter()
                 .map(|&item| (item, crowded.within(prepared.life(item)) == crowded.all()))
@@ -77,8 +76,8 @@ impl<'a> Summit<'a> {
         Ok(summit)
     }
 
-    /// The items that are live through the summit at all times, hence at the bottom, and the others above them, as a
-    /// problem with a ceiling.
+    /// The items that are live through the summit at all times, hence at the bottom, and the others
+    /// above them, as a problem with a ceiling.
     fn problem(&self, ceiling: u64) -> Problem {
         let whole = self.prepared.problem;
         let always = Run {
@@ -127,8 +126,8 @@ impl<'a> Summit<'a> {
         }
     }
 
-    /// The items in an order in which first fit mostly stays below `cap`, if so many acts of the exact
-    /// search find a placement there. Another seed may find another one.
+    /// The items in an order in which first fit mostly stays below `cap`, if so many acts of the
+    /// exact search find a placement there. Another seed may find another one.
     pub(super) fn order(
         &self,
         cap: u64,
@@ -206,7 +205,8 @@ mod tests {
         let mut meter = Meter::new(&mut control, None);
         let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
         let mut slot = None;
-        let crowds = Crowds::once(&mut slot, &profile, &mut meter).expect("nothing stops it");
+        let crowds =
+            Crowds::once(&mut slot, &prepared, &profile, &mut meter).expect("nothing stops it");
         let summit = Summit::of(&prepared, &profile, crowds, most, &mut meter);
         let summit = summit.expect("nothing stops it").expect("items are few");
         let order = summit
@@ -277,7 +277,8 @@ mod tests {
             let mut meter = Meter::new(&mut control, None);
             let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
             let mut slot = None;
-            let crowds = Crowds::once(&mut slot, &profile, &mut meter).expect("nothing stops it");
+            let crowds =
+                Crowds::once(&mut slot, &prepared, &profile, &mut meter).expect("nothing stops it");
             let summit = Summit::of(&prepared, &profile, crowds, 4, &mut meter);
             let summit = summit.expect("nothing stops it").expect("items are few");
             let own = summit.problem(problem.ceiling);
