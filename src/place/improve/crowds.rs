@@ -68,8 +68,22 @@ impl Crowds {
         &self.loads
     }
 
+    /// The items, the most crowded first.
+    pub(super) fn items(&self) -> &[u32] {
+        &self.items
+    }
+
+    /// Those as crowded as the one at this place, or more.
+    pub(super) fn as_crowded_as(&self, profile: &Profile<'_>, at: usize) -> &[u32] {
+        let least = profile.load(self.items[at]);
+        let count = self
+            .items
+            .partition_point(|&item| profile.load(item) >= least);
+        &self.items[..count]
+    }
+
     /// The members of the first crowds, for ever more crowds.
-    pub(super) fn unions(&self) -> impl DoubleEndedIterator<Item = &[u32]> {
+    fn unions(&self) -> impl Iterator<Item = &[u32]> {
         self.ends.iter().map(|&end| &self.items[..end])
     }
 

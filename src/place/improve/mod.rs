@@ -1,8 +1,8 @@
 //! Orders and repairs of them: what the strategies `fast` and `best` are made of. // S1, O2
 //!
-//! `fast` is the first order, repaired where that costs next to nothing, an attempt from the summit,
-//! and a handful of other orders, each given up where it becomes no better; where items are very
-//! few, a short exact search of the whole comes last.
+//! `fast` is the first order, repaired where that costs next to nothing, some attempts from the
+//! summit, and a handful of other orders, each given up where it becomes no better; where items are
+//! very few, a short exact search of the whole comes last.
 //! `best` goes on until the bound or the budget with four methods, each the only one that succeeds
 //! on some kind of problem:
 //!
@@ -86,6 +86,11 @@ const SUMMIT_ACTS: u64 = 1 << 22;
 
 /// Acts of an exact search of strategy `fast`, some ten milliseconds.
 const QUICK_ACTS: u64 = 1 << 20;
+
+/// Steps for each item of a summit, without a gain, after which promotion gives it up: in strategy
+/// `best`, and in `fast`.
+const SUMMIT_IDLE: u64 = 16;
+const QUICK_IDLE: u64 = 3;
 
 /// Steps for each item, without a gain, after which the shortest promotions give up.
 const SHORTEST: u64 = 3;
@@ -204,14 +209,15 @@ impl Knowledge {
     }
 }
 
-/// What an attempt from the summit may cost.
+/// What attempts from the summit may cost.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
     /// Acts of the exact search, and what its dice begin with.
     acts: u64,
     seed: u64,
-    /// Steps of promotion.
-    patience: Patience,
+    /// Steps of promotion: without a gain, for each item of the summit; in all.
+    idle: u64,
+    steps: u64,
 }
 
 /// What is in `slot`, made when it is first needed.
@@ -322,16 +328,14 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Ok(())
     }
 
-    /// An attempt from the summit that costs little more than some passes, or some milliseconds.
+    /// Attempts from the summit that cost little more than some passes, or some milliseconds.
     fn quick_summit(&mut self) -> Result<(), Stop> {
         let items = u64::from(self.profile.items());
         let effort = Effort {
             acts: (QUICK_ACTS + items * ACTS_PER_STEP).min(SUMMIT_ACTS),
             seed: 0,
-            patience: Patience {
-                without_gain: items / 2,
-                in_all: 4 * items,
-            },
+            idle: QUICK_IDLE,
+            steps: 2 * items,
         };
         // If the whole is within reach, the whole.
         let most = match items <= EXACT_IN_REACH as u64 {
@@ -579,10 +583,8 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Effort {
             acts: SUMMIT_ACTS,
             seed,
-            patience: Patience {
-                without_gain: self.profile.items().into(),
-                in_all: u64::MAX,
-            },
+            idle: SUMMIT_IDLE,
+            steps: u64::MAX,
         }
     }
 
@@ -623,11 +625,13 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             without_gain: SHORTEST * luby(self.turn) * u64::from(self.profile.items()),
             in_all: u64::MAX,
         };
-        self.promote_crowds(cap, Head::Stack(stack.to_vec()), rest, patience)
+        self.promote_crowds(cap, Head::Stack(stack.to_vec()), rest, patience)?;
+        Ok(())
     }
 
-    /// A promotion below `cap` that begins with the summit, if it finds a place there. At most so
-    /// many of the items there are not live all through it. See `summit`.
+    /// Promotions below `cap` that begin with the summit, as long as it finds a place there. At first
+    /// at most so many of the items there are not live all through it; where promotion gets stuck,
+    /// the next summit has twice as many. See `summit`.
     fn promote_summit(
         &mut self,
         cap: u64,
@@ -639,39 +643,58 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         if self.done() || !Summit::serves(prepared) {
             return Ok(());
         }
-        let crowds = Crowds::once(&mut self.crowds, prepared, profile, self.meter)?;
-        let Some(summit) = Summit::of(prepared, profile, crowds, most, self.meter)? else {
-            return Ok(());
-        };
-        let Some(summit) = summit.order(cap, effort.acts, effort.seed, self.meter)? else {
-            return Ok(());
-        };
-        let mut rest = self.order(StackRule::None, base)?.items;
-        let mut in_summit = vec![false; rest.len()];
-        summit
-            .iter()
-            .for_each(|&item| in_summit[item as usize] = true);
-        rest.retain(|&item| !in_summit[item as usize]);
-        self.promote_crowds(cap, Head::Summit(summit), &rest, effort.patience)
+        let (mut known, mut most, mut left) = (0, most, effort);
+        let mut all = None;
+        while left.acts > 0 && left.steps > 0 {
+            let crowds = Crowds::once(&mut self.crowds, prepared, profile, self.meter)?;
+            let summit = Summit::of(prepared, profile, crowds, (known, most), self.meter)?;
+            let Some(summit) = summit else { break };
+            let begun = self.meter.done();
+            let Some(order) = summit.order(cap, left.acts, left.seed, self.meter)? else {
+                break;
+            };
+            let found = self.meter.done();
+            left.acts = left.acts.saturating_sub((found - begun) * ACTS_PER_STEP);
+            let mut in_summit = vec![false; profile.items() as usize];
+            for &item in &order {
+                in_summit[item as usize] = true;
+            }
+            let all = once(&mut all, || {
+                self.order(StackRule::None, base).map(|order| order.items)
+            })?;
+            let rest = all.iter().filter(|&&item| !in_summit[item as usize]);
+            let rest: Vec<u32> = rest.copied().collect();
+            let patience = Patience {
+                without_gain: left.idle * summit.len() as u64,
+                in_all: left.steps,
+            };
+            if self.promote_crowds(cap, Head::Summit(order), &rest, patience)? {
+                break;
+            }
+            left.steps = left.steps.saturating_sub(self.meter.done() - found);
+            (known, most) = (summit.len(), 2 * summit.others());
+        }
+        Ok(())
     }
 
-    /// A promotion below `cap`, crowd by crowd.
+    /// A promotion below `cap`, crowd by crowd. Whether it gets there.
     fn promote_crowds(
         &mut self,
         cap: u64,
         head: Head,
         rest: &[u32],
         patience: Patience,
-    ) -> Result<(), Stop> {
+    ) -> Result<bool, Stop> {
         let (prepared, profile, turn) = (self.prepared, self.profile, self.turn);
         let crowds = Crowds::once(&mut self.crowds, prepared, profile, self.meter)?;
         let crowds = crowds.split(profile, rest, self.meter)?;
         let (neighbours, meter) = self.index()?;
         let promotion = Promotion::new(prepared, neighbours, head, crowds, cap, turn);
-        if let Some(placement) = promotion.run(patience, meter)? {
-            self.keep(placement);
-        }
-        Ok(())
+        let Some(placement) = promotion.run(patience, meter)? else {
+            return Ok(false);
+        };
+        self.keep(placement);
+        Ok(true)
     }
 
     /// Repairs a pass below `cap` from where everything started in it.
@@ -759,5 +782,67 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         }
         self.ladder = Some(ladder);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::options::Strategy;
+    use crate::place::{solve, testing};
+
+    #[test]
+    fn where_promotion_gets_stuck_a_larger_summit_gets_there() {
+        let (mut reached, mut asked) = (0, 0);
+        crate::testing::for_each_seed(0..300, |u| {
+            let mut problem = Problem {
+                ceiling: u64::MAX,
+                granule: 1,
+                ..Problem::default()
+            };
+            for _ in 0..u.int_in_range(30..=60)? {
+                let first = u.int_in_range(0..=40)?;
+                let last = first + u.int_in_range(0..=12)?;
+                testing::add_item(&mut problem, u.int_in_range(1..=40)?, &[(first, last)]);
+            }
+            let solved = solve(
+                &problem,
+                Strategy::Best,
+                Some(4_000),
+                &mut Control::default(),
+            );
+            let solved = solved.expect("there is no ceiling");
+            if solved.placement.peak > solved.bound {
+                return Ok(());
+            }
+            let prepared = Prepared::new(&problem);
+            let mut control = Control::default();
+            let mut meter = Meter::new(&mut control, None);
+            let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
+            let mut knowledge = Knowledge {
+                bound: solved.bound,
+                goal: None,
+                best: None,
+            };
+            let mut improver = Improver::new(&prepared, &profile, &mut knowledge, &mut meter);
+            let effort = Effort {
+                acts: 1 << 16,
+                seed: 0,
+                idle: 4,
+                steps: u64::MAX,
+            };
+            let found = improver.promote_summit(solved.bound, FIRST.1, 4, effort);
+            found.expect("nothing stops it");
+            asked += 1;
+            if let Some(placement) = knowledge.best {
+                assert_eq!(placement.peak, solved.bound);
+                assert_eq!(testing::violations(&problem, &placement), [""; 0]);
+                reached += 1;
+            }
+            Ok(())
+        });
+        assert!(asked > 200, "{asked}");
+        assert_eq!(reached, asked); // Two thirds of them with the first summit alone.
     }
 }
