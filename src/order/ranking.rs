@@ -1,12 +1,16 @@
 //! Sorting many items by a few numbers each.
 //!
 //! A sort spends its time waiting for what it compares. So the leading bits of an item's numbers,
-//! as many as there are to tell, and its position go into one word, and words are sorted; only
-//! runs of items that are still alike are sorted by the numbers themselves.
+//! as many as there are to tell, and its position go into one word, and words are sorted; runs of
+//! items that are still alike are sorted in the same way by what is left to tell of their numbers,
+//! short ones by the numbers themselves.
 
 use crate::control::Stop;
 use crate::pace::{Pace, SOME};
 use crate::sorting::{CompactSort as _, sort_words};
+
+/// Up to so many items that are alike so far are sorted by comparison.
+const SHORT: usize = 16;
 
 /// The numbers of an item, the greater ones first.
 pub(crate) type Key = [u64; 4];
@@ -77,7 +81,9 @@ pub(crate) fn sort_descending(
     let mut rest = items;
     for alike in words.chunk_by(|a, b| a >> position_bits == b >> position_bits) {
         let (run, others) = rest.split_at_mut(alike.len());
-        if run.len() > 1 {
+        if run.len() > SHORT {
+            sort_descending(run, key, pace)?; // Less is left to tell of these than of all.
+        } else if run.len() > 1 {
             pace.work(run.len())?;
             run.sort_compact_by(|&a, &b| key(b).cmp(&key(a)).then(a.cmp(&b)));
         }
@@ -97,7 +103,7 @@ mod tests {
             let shifts: [u32; 4] = std::array::from_fn(|_| u.int_in_range(0..=62).unwrap_or(0));
             let most = *u.choose(&[1, 3, 300])?;
             let mut keys: Vec<Key> = Vec::new();
-            for _ in 0..u.int_in_range(0..=40)? {
+            for _ in 0..u.int_in_range(0..=10 * SHORT)? {
                 let mut key = [0; 4];
                 for (number, shift) in key.iter_mut().zip(shifts) {
                     *number = match u.int_in_range(0..=20)? {
