@@ -37,7 +37,7 @@ impl Crowds {
         let mut items: Vec<u32> = (0..profile.items()).collect();
         let load = |item| profile.load(item);
         sort_descending(&mut items, &|item| [load(item), 0, 0, 0], &mut meter.pace())?;
-        let with = |least: u64| items.partition_point(|&item| load(item) >= least);
+        let with = |least: u64| with(&items, profile, least);
         let at_peak = with(load(items[0]));
         let others = items.len() - at_peak;
         let parts = (0..usize::BITS).map(|by| others >> by);
@@ -68,18 +68,14 @@ impl Crowds {
         &self.loads
     }
 
-    /// The items, the most crowded first.
-    pub(super) fn items(&self) -> &[u32] {
-        &self.items
+    /// How many items there are.
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
     }
 
-    /// Those as crowded as the one at this place, or more.
+    /// Those as crowded as the one at this place, from the most crowded on, or more.
     pub(super) fn as_crowded_as(&self, profile: &Profile<'_>, at: usize) -> &[u32] {
-        let least = profile.load(self.items[at]);
-        let count = self
-            .items
-            .partition_point(|&item| profile.load(item) >= least);
-        &self.items[..count]
+        &self.items[..with(&self.items, profile, profile.load(self.items[at]))]
     }
 
     /// The members of the first crowds, for ever more crowds.
@@ -108,6 +104,11 @@ impl Crowds {
         crowds.retain(|crowd| !crowd.is_empty());
         Ok(crowds)
     }
+}
+
+/// How many of the items, the most crowded of which come first, meet such a load.
+fn with(items: &[u32], profile: &Profile<'_>, least: u64) -> usize {
+    items.partition_point(|&item| profile.load(item) >= least)
 }
 
 #[cfg(test)]

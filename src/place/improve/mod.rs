@@ -10,7 +10,7 @@
 //!   order, the most crowded items first (`crowds`); where few items overlap, repairs of the
 //!   placement that the order has made (`incremental`). Costs a few passes; for problems of any
 //!   size;
-//! * **the summit** (`summit`): the exact search places the few items on which the peak depends,
+//! * **the summit** (`summit`, `from_summit`): the exact search places the few items on which the peak depends,
 //!   and promotion the others around them; for problems of any size;
 //! * **the exact search** (`crate::place::exact`) of the whole, for a few thousand items, which
 //!   also proves better bounds;
@@ -22,6 +22,7 @@
 //! of it is counted in steps, the meter's placements, so that a run is repeatable. // S4
 
 mod crowds;
+mod from_summit;
 mod guided;
 mod incremental;
 mod neighbours;
@@ -43,13 +44,14 @@ use super::steps::Steps;
 use super::{Placement, Problem};
 use crate::control::Progress;
 use crowds::Crowds;
+use from_summit::Effort;
 use guided::Guided;
 use incremental::Incremental;
 pub(super) use neighbours::Neighbours;
+use neighbours::VISITS_PER_STEP;
 use orders::{BaseRule, StackOrder, StackRule, order};
 pub(super) use profile::Profile;
 use promote::{Head, Patience, Promotion};
-use summit::Summit;
 
 /// Elementary acts of the other methods that cost as much as one placement.
 const ACTS_PER_STEP: u64 = 64;
@@ -81,21 +83,14 @@ const QUICK: usize = 3;
 /// thousand items and more.
 const IDLE: usize = 2;
 
-/// Acts of the exact search for a summit; it succeeds with a small part of them, or not at all.
-const SUMMIT_ACTS: u64 = 1 << 22;
-
-/// Acts of an exact search of strategy `fast`, some ten milliseconds.
+/// Acts of the exact searches of strategy `fast`, some ten milliseconds.
 const QUICK_ACTS: u64 = 1 << 20;
-
-/// Steps for each item of a summit, without a gain, after which promotion gives it up: in strategy
-/// `best`, and in `fast`.
-const SUMMIT_IDLE: u64 = 16;
-const QUICK_IDLE: u64 = 3;
 
 /// Steps for each item, without a gain, after which the shortest promotions give up.
 const SHORTEST: u64 = 3;
 
-/// How many items of a summit are not live all through it, the best numbers first.
+/// How many items of the first summit of an attempt are not live all through it, at most; the best
+/// numbers first.
 const SUMMITS: [usize; 3] = [256, 512, 128];
 
 /// The order that does best most often.
@@ -209,17 +204,6 @@ impl Knowledge {
     }
 }
 
-/// What attempts from the summit may cost.
-#[derive(Clone, Copy, Debug)]
-struct Effort {
-    /// Acts of the exact search, and what its dice begin with.
-    acts: u64,
-    seed: u64,
-    /// Steps of promotion: without a gain, for each item of the summit; in all.
-    idle: u64,
-    steps: u64,
-}
-
 /// What is in `slot`, made when it is first needed.
 fn once<T>(slot: &mut Option<T>, make: impl FnOnce() -> Result<T, Stop>) -> Result<&T, Stop> {
     let value = match slot.take() {
@@ -328,23 +312,6 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Ok(())
     }
 
-    /// Attempts from the summit that cost little more than some passes, or some milliseconds.
-    fn quick_summit(&mut self) -> Result<(), Stop> {
-        let items = u64::from(self.profile.items());
-        let effort = Effort {
-            acts: (QUICK_ACTS + items * ACTS_PER_STEP).min(SUMMIT_ACTS),
-            seed: 0,
-            idle: QUICK_IDLE,
-            steps: 2 * items,
-        };
-        // If the whole is within reach, the whole.
-        let most = match items <= EXACT_IN_REACH as u64 {
-            true => EXACT_IN_REACH,
-            false => SUMMITS[0],
-        };
-        self.promote_summit(self.knowledge.bound, FIRST.1, most, effort)
-    }
-
     /// What strategy `fast` does at the end, where items are few: short exact searches at the bound
     /// and a little above it.
     ///
@@ -432,9 +399,9 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             self.eject(8 * u64::from(self.profile.items()) + 20_000)?;
         }
         if !small {
-            self.summit(SUMMITS[0])?;
+            self.summit(SUMMITS[0], 1)?;
             self.promote(FIRST.0, FIRST.1)?;
-            self.summit(SUMMITS[1])?;
+            self.summit(SUMMITS[1], 2)?;
             for (stack, base) in &PASSES[self.tried..] {
                 self.pass(*stack, *base)?;
             }
@@ -442,7 +409,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         for (stack, base) in PROMOTIONS {
             self.promote(stack, base)?;
         }
-        self.summit(SUMMITS[2])
+        self.summit(SUMMITS[2], 3)
     }
 
     /// Turns without end: an attempt with rules drawn at random, then as much of the exact search
@@ -481,7 +448,7 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             self.promote_to(target, stack, base)?;
             let others = SUMMITS[pick(SUMMITS.len(), &mut random)];
             let target = target.min(self.knowledge.cap(self.problem()));
-            self.promote_summit(target, base, others, self.effort(self.turn))?;
+            self.promote_summit(target, base, others, Effort::of_best(self.turn))?;
             let success = self.knowledge.cap(self.problem()) < cap;
             if !at_bound {
                 share = f64::clamp(if success { share * 1.5 } else { share * 0.7 }, 0.02, 0.9);
@@ -573,19 +540,10 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         Ok(())
     }
 
-    /// A promotion at the bound that begins with the summit, to its end.
-    fn summit(&mut self, most: usize) -> Result<(), Stop> {
-        self.promote_summit(self.knowledge.bound, FIRST.1, most, self.effort(1))
-    }
-
-    /// What an attempt of strategy `best` from the summit may cost.
-    fn effort(&self, seed: u64) -> Effort {
-        Effort {
-            acts: SUMMIT_ACTS,
-            seed,
-            idle: SUMMIT_IDLE,
-            steps: u64::MAX,
-        }
+    /// An attempt at the bound that begins with the summit.
+    fn summit(&mut self, most: usize, seed: u64) -> Result<(), Stop> {
+        let effort = Effort::of_best(seed);
+        self.promote_summit(self.knowledge.bound, FIRST.1, most, effort)
     }
 
     /// A promotion at the bound, to its end.
@@ -626,54 +584,6 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             in_all: u64::MAX,
         };
         self.promote_crowds(cap, Head::Stack(stack.to_vec()), rest, patience)?;
-        Ok(())
-    }
-
-    /// Promotions below `cap` that begin with the summit, as long as it finds a place there. At first
-    /// at most so many of the items there are not live all through it; where promotion gets stuck,
-    /// the next summit has twice as many. See `summit`.
-    fn promote_summit(
-        &mut self,
-        cap: u64,
-        base: BaseRule,
-        most: usize,
-        effort: Effort,
-    ) -> Result<(), Stop> {
-        let (prepared, profile) = (self.prepared, self.profile);
-        if self.done() || !Summit::serves(prepared) {
-            return Ok(());
-        }
-        let (mut known, mut most, mut left) = (0, most, effort);
-        let mut all = None;
-        while left.acts > 0 && left.steps > 0 {
-            let crowds = Crowds::once(&mut self.crowds, prepared, profile, self.meter)?;
-            let summit = Summit::of(prepared, profile, crowds, (known, most), self.meter)?;
-            let Some(summit) = summit else { break };
-            let begun = self.meter.done();
-            let Some(order) = summit.order(cap, left.acts, left.seed, self.meter)? else {
-                break;
-            };
-            let found = self.meter.done();
-            left.acts = left.acts.saturating_sub((found - begun) * ACTS_PER_STEP);
-            let mut in_summit = vec![false; profile.items() as usize];
-            for &item in &order {
-                in_summit[item as usize] = true;
-            }
-            let all = once(&mut all, || {
-                self.order(StackRule::None, base).map(|order| order.items)
-            })?;
-            let rest = all.iter().filter(|&&item| !in_summit[item as usize]);
-            let rest: Vec<u32> = rest.copied().collect();
-            let patience = Patience {
-                without_gain: left.idle * summit.len() as u64,
-                in_all: left.steps,
-            };
-            if self.promote_crowds(cap, Head::Summit(order), &rest, patience)? {
-                break;
-            }
-            left.steps = left.steps.saturating_sub(self.meter.done() - found);
-            (known, most) = (summit.len(), 2 * summit.others());
-        }
         Ok(())
     }
 
@@ -782,67 +692,5 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
         }
         self.ladder = Some(ladder);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::control::Control;
-    use crate::options::Strategy;
-    use crate::place::{solve, testing};
-
-    #[test]
-    fn where_promotion_gets_stuck_a_larger_summit_gets_there() {
-        let (mut reached, mut asked) = (0, 0);
-        crate::testing::for_each_seed(0..300, |u| {
-            let mut problem = Problem {
-                ceiling: u64::MAX,
-                granule: 1,
-                ..Problem::default()
-            };
-            for _ in 0..u.int_in_range(30..=60)? {
-                let first = u.int_in_range(0..=40)?;
-                let last = first + u.int_in_range(0..=12)?;
-                testing::add_item(&mut problem, u.int_in_range(1..=40)?, &[(first, last)]);
-            }
-            let solved = solve(
-                &problem,
-                Strategy::Best,
-                Some(4_000),
-                &mut Control::default(),
-            );
-            let solved = solved.expect("there is no ceiling");
-            if solved.placement.peak > solved.bound {
-                return Ok(());
-            }
-            let prepared = Prepared::new(&problem);
-            let mut control = Control::default();
-            let mut meter = Meter::new(&mut control, None);
-            let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
-            let mut knowledge = Knowledge {
-                bound: solved.bound,
-                goal: None,
-                best: None,
-            };
-            let mut improver = Improver::new(&prepared, &profile, &mut knowledge, &mut meter);
-            let effort = Effort {
-                acts: 1 << 16,
-                seed: 0,
-                idle: 4,
-                steps: u64::MAX,
-            };
-            let found = improver.promote_summit(solved.bound, FIRST.1, 4, effort);
-            found.expect("nothing stops it");
-            asked += 1;
-            if let Some(placement) = knowledge.best {
-                assert_eq!(placement.peak, solved.bound);
-                assert_eq!(testing::violations(&problem, &placement), [""; 0]);
-                reached += 1;
-            }
-            Ok(())
-        });
-        assert!(asked > 200, "{asked}");
-        assert_eq!(reached, asked); // Two thirds of them with the first summit alone.
     }
 }

@@ -11,10 +11,6 @@
 //!
 //! Alignments, pages, pins and regions may leave gaps in the stack, and put it higher; promotion,
 //! which goes on from there with those who live where it is less crowded, repairs that too.
-//!
-//! Where promotion gets stuck it does so early, over one or two items of the next crowd that need
-//! bytes which the summit has spread elsewhere. So the next summit holds these as well: a search
-//! twice as large takes four times as long, and still costs less than many rounds of repairs.
 
 use super::crowds::Crowds;
 use super::profile::Profile;
@@ -53,6 +49,8 @@ impl<'a> Summit<'a> {
 
     /// The largest set of the most crowded items of which at most `most` are not live all through
     /// it, but in any case more than `known` items; `None` if these are no small problem.
+    ///
+    /// A larger set has no fewer segments, and no fewer items that are not live all through it.
     pub(super) fn of(
         prepared: &'a Prepared<'a>,
         profile: &Profile<'_>,
@@ -60,34 +58,37 @@ impl<'a> Summit<'a> {
         (known, most): (usize, usize),
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Summit<'a>>, Stop> {
-        let mut with = |at: usize, most: usize| {
+        let mut with = |at: usize| {
             let members = crowds.as_crowded_as(profile, at);
-            Summit::unless(prepared, profile, crowds, (members, most), meter)
+            Summit::if_small(prepared, profile, crowds.loads(), members, meter)
         };
-        let (mut yes, mut no) = (known, crowds.items().len());
-        if yes >= no {
+        let mut no = crowds.len();
+        if known >= no {
             return Ok(None);
         }
-        let Some(mut summit) = with(yes, MOST_OTHERS)? else {
+        let Some(mut summit) = with(known)? else {
             return Ok(None);
         };
-        // With the set its segments only grow, and those who are not live all through it.
-        while no - yes > 1 {
+        // Those that are as crowded as its last member are members.
+        let mut yes = summit.len() - 1;
+        while no - yes > 1 && summit.others() <= most {
             let middle = yes + (no - yes) / 2;
-            match with(middle, most)? {
-                Some(larger) => (yes, summit) = (middle, larger),
-                None => no = middle,
+            match with(middle)? {
+                Some(larger) if larger.others() <= most => {
+                    (yes, summit) = (larger.len() - 1, larger);
+                }
+                _ => no = middle,
             }
         }
         Ok(Some(summit))
     }
 
-    /// These items, if they are a small problem and at most `most` are not live all through it.
-    fn unless(
+    /// These items, if they are a small problem.
+    fn if_small(
         prepared: &'a Prepared<'a>,
         profile: &Profile<'_>,
-        crowds: &Crowds,
-        (members, most): (&[u32], usize),
+        loads: &[u64],
+        members: &[u32],
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Summit<'a>>, Stop> {
         let segments = members.iter().map(|&item| prepared.life(item).len());
@@ -95,14 +96,14 @@ impl<'a> Summit<'a> {
             return Ok(None);
         }
         let least = profile.load(members[members.len() - 1]);
-        let crowded = Crowded::unless(crowds.loads(), least, meter)?;
+        let crowded = Crowded::unless(loads, least, meter)?;
         let mut items: Vec<(u32, bool)> = members
             .iter()
             .map(|&item| (item, crowded.within(prepared.life(item)) == crowded.all()))
             .collect();
         items.sort_compact();
         let summit = Summit { prepared, items };
-        Ok((summit.others() <= most).then_some(summit))
+        Ok((summit.others() <= MOST_OTHERS).then_some(summit))
     }
 
     /// How many items it has.
@@ -343,6 +344,16 @@ mod tests {
             Ok(())
         });
         assert!(grown > 50, "{grown}");
+    }
+
+    #[test]
+    fn however_many_are_asked_for_it_stays_a_small_problem() {
+        let mut problem = Problem::default();
+        for at in 0..1_500 {
+            testing::add_item(&mut problem, u64::from(at) + 1, &[(at, at)]);
+        }
+        let (items, _) = ordered(&problem, 1_400, u64::MAX);
+        assert_eq!(items.len(), MOST_OTHERS);
     }
 
     #[test]
