@@ -37,7 +37,7 @@ impl Crowds {
         let mut items: Vec<u32> = (0..profile.items()).collect();
         let load = |item| profile.load(item);
         sort_descending(&mut items, &|item| [load(item), 0, 0, 0], &mut meter.pace())?;
-        let with = |least: u64| with(&items, profile, least);
+        let with = |least: u64| meeting(&items, profile, least);
         let at_peak = with(load(items[0]));
         let others = items.len() - at_peak;
         let parts = (0..usize::BITS).map(|by| others >> by);
@@ -75,7 +75,8 @@ impl Crowds {
 
     /// Those as crowded as the one at this place, from the most crowded on, or more.
     pub(super) fn as_crowded_as(&self, profile: &Profile<'_>, at: usize) -> &[u32] {
-        &self.items[..with(&self.items, profile, profile.load(self.items[at]))]
+        let least = profile.load(self.items[at]);
+        &self.items[..meeting(&self.items, profile, least)]
     }
 
     /// The members of the first crowds, for ever more crowds.
@@ -107,7 +108,7 @@ impl Crowds {
 }
 
 /// How many of the items, the most crowded of which come first, meet such a load.
-fn with(items: &[u32], profile: &Profile<'_>, least: u64) -> usize {
+fn meeting(items: &[u32], profile: &Profile<'_>, least: u64) -> usize {
     items.partition_point(|&item| profile.load(item) >= least)
 }
 

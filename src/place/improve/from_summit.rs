@@ -5,11 +5,10 @@
 //! twice as large takes four times as long, and still costs less than many rounds of repairs.
 
 use super::crowds::Crowds;
-use super::once;
 use super::orders::{BaseRule, StackRule};
-use super::promote::{Head, Patience};
+use super::promote::{Head, Patience, cost_of_round};
 use super::summit::Summit;
-use super::{ACTS_PER_STEP, EXACT_IN_REACH, FIRST, Improver, QUICK_ACTS, SUMMITS, VISITS_PER_STEP};
+use super::{ACTS_PER_STEP, EXACT_IN_REACH, FIRST, Improver, QUICK_ACTS, SUMMITS, once};
 use crate::place::meter::Stop;
 
 /// Acts of the exact search for the summits of an attempt. It succeeds with a small part of them, or
@@ -69,6 +68,12 @@ impl Improver<'_, '_, '_, '_> {
         self.promote_summit(self.knowledge.bound, FIRST.1, most, effort)
     }
 
+    /// An attempt of strategy `best`, at the bound.
+    pub(super) fn summit(&mut self, most: usize, seed: u64) -> Result<(), Stop> {
+        let effort = Effort::of_best(seed);
+        self.promote_summit(self.knowledge.bound, FIRST.1, most, effort)
+    }
+
     /// Promotions below `cap` that begin with the summit, as long as the exact search finds a place
     /// for it. At most `most` items of the first one are not live all through it; where promotion
     /// gets stuck, the next one has twice as many.
@@ -107,8 +112,7 @@ impl Improver<'_, '_, '_, '_> {
             })?;
             let rest = all.iter().filter(|&&item| !in_summit[item as usize]);
             let rest: Vec<u32> = rest.copied().collect();
-            // A round costs something for each of the others, too.
-            let round = summit.len() as u64 + u64::from(profile.items()) / VISITS_PER_STEP;
+            let round = summit.len() as u64 + cost_of_round(profile.items() as usize);
             let patience = Patience {
                 without_gain: effort.rounds * round,
                 in_all: steps,

@@ -10,8 +10,8 @@
 //!   order, the most crowded items first (`crowds`); where few items overlap, repairs of the
 //!   placement that the order has made (`incremental`). Costs a few passes; for problems of any
 //!   size;
-//! * **the summit** (`summit`, `from_summit`): the exact search places the few items on which the peak depends,
-//!   and promotion the others around them; for problems of any size;
+//! * **the summit** (`summit`, `from_summit`): the exact search places the few items on which the
+//!   peak depends, and promotion the others around them; for problems of any size;
 //! * **the exact search** (`crate::place::exact`) of the whole, for a few thousand items, which
 //!   also proves better bounds;
 //! * **guided ejection** (`guided`), where few items live together and hardly any bytes may be
@@ -48,7 +48,6 @@ use from_summit::Effort;
 use guided::Guided;
 use incremental::Incremental;
 pub(super) use neighbours::Neighbours;
-use neighbours::VISITS_PER_STEP;
 use orders::{BaseRule, StackOrder, StackRule, order};
 pub(super) use profile::Profile;
 use promote::{Head, Patience, Promotion};
@@ -538,12 +537,6 @@ impl<'a, 'k, 'c, 'h> Improver<'a, 'k, 'c, 'h> {
             self.keep(placement);
         }
         Ok(())
-    }
-
-    /// An attempt at the bound that begins with the summit.
-    fn summit(&mut self, most: usize, seed: u64) -> Result<(), Stop> {
-        let effort = Effort::of_best(seed);
-        self.promote_summit(self.knowledge.bound, FIRST.1, most, effort)
     }
 
     /// A promotion at the bound, to its end.

@@ -34,6 +34,12 @@ pub(super) struct Patience {
     pub(super) in_all: u64,
 }
 
+/// Steps that a round costs beside its placements: a pass with few of so many items costs something
+/// for each of the others, too.
+pub(super) fn cost_of_round(items: usize) -> u64 {
+    items as u64 / VISITS_PER_STEP
+}
+
 /// What comes first in an order.
 #[derive(Debug)]
 pub(super) enum Head {
@@ -101,8 +107,7 @@ impl<'a> Promotion<'a> {
         let begun = meter.done();
         let (mut fewest, mut since) = (usize::MAX, begun);
         loop {
-            // A pass with few items costs something for each of the others, too.
-            meter.charge(self.failures.len() as u64 / VISITS_PER_STEP)?;
+            meter.charge(cost_of_round(self.failures.len()))?;
             let order = &self.items;
             let most = (order.len() / 8).max(64);
             let anywhere = Others::Anywhere;

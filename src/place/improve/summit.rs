@@ -239,17 +239,23 @@ mod tests {
     use crate::place::first_fit::{Others, first_fit};
     use crate::place::{lower_bound, solve, testing};
 
+    fn summit<'a>(prepared: &'a Prepared<'a>, sizes: (usize, usize)) -> Option<Summit<'a>> {
+        let mut control = Control::default();
+        let mut meter = Meter::new(&mut control, None);
+        let profile = Profile::of(prepared, &mut meter).expect("nothing stops it");
+        let mut slot = None;
+        let crowds =
+            Crowds::once(&mut slot, prepared, &profile, &mut meter).expect("nothing stops it");
+        let summit = Summit::of(prepared, &profile, crowds, sizes, &mut meter);
+        summit.expect("nothing stops it")
+    }
+
     /// The summit of a problem, and its order below `cap`.
     fn ordered(problem: &Problem, most: usize, cap: u64) -> (Vec<(u32, bool)>, Option<Vec<u32>>) {
         let prepared = Prepared::new(problem);
         let mut control = Control::default();
         let mut meter = Meter::new(&mut control, None);
-        let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
-        let mut slot = None;
-        let crowds =
-            Crowds::once(&mut slot, &prepared, &profile, &mut meter).expect("nothing stops it");
-        let summit = Summit::of(&prepared, &profile, crowds, (0, most), &mut meter);
-        let summit = summit.expect("nothing stops it").expect("items are few");
+        let summit = summit(&prepared, (0, most)).expect("items are few");
         let order = summit
             .order(cap, 1 << 20, 0, &mut meter)
             .expect("nothing stops it");
@@ -305,17 +311,17 @@ mod tests {
                 return Ok(());
             }
             let prepared = Prepared::new(&problem);
-            let mut control = Control::default();
-            let mut meter = Meter::new(&mut control, None);
-            let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
-            let mut slot = None;
-            let crowds =
-                Crowds::once(&mut slot, &prepared, &profile, &mut meter).expect("nothing stops it");
             // For each load: those who meet it, and with each whether it is live at all such points.
             let loads = prepared.loads(&mut Pace::free()).expect("nothing stops it");
+            let items = 0..problem.items.len() as u32;
+            let load = |item: u32| {
+                let runs = prepared.life(item).iter();
+                let met = runs.flat_map(|run| &loads[run.first as usize..=run.last as usize]);
+                *met.max().expect("it is live somewhere")
+            };
             let mut sets: Vec<Vec<(u32, bool)>> = Vec::new();
-            for item in 0..profile.items() {
-                let least = profile.load(item);
+            for item in items.clone() {
+                let least = load(item);
                 let crowded: Vec<u32> = (0..)
                     .zip(&loads)
                     .filter(|&(_, &load)| load >= least)
@@ -325,7 +331,7 @@ mod tests {
                     let mut life = prepared.life(item).iter();
                     life.any(|run| run.first <= point && point <= run.last)
                 };
-                let members = (0..profile.items()).filter(|&other| profile.load(other) >= least);
+                let members = items.clone().filter(|&other| load(other) >= least);
                 let through = |item| crowded.iter().all(|&point| lives(item, point));
                 sets.push(members.map(|item| (item, through(item))).collect());
             }
@@ -338,8 +344,7 @@ mod tests {
                 .filter(|set| others(set) <= most)
                 .max_by_key(Vec::len);
             grown += usize::from(few.is_some() && known > 0);
-            let summit = Summit::of(&prepared, &profile, crowds, (known, most), &mut meter);
-            let summit = summit.expect("nothing stops it");
+            let summit = summit(&prepared, (known, most));
             assert_eq!(summit.map(|summit| summit.items), few.or(smallest));
             Ok(())
         });
@@ -374,14 +379,7 @@ mod tests {
                 .map(|item| item.size.is_multiple_of(3))
                 .collect();
             prepared.straddling = Straddling::Marked(marked);
-            let mut control = Control::default();
-            let mut meter = Meter::new(&mut control, None);
-            let profile = Profile::of(&prepared, &mut meter).expect("nothing stops it");
-            let mut slot = None;
-            let crowds =
-                Crowds::once(&mut slot, &prepared, &profile, &mut meter).expect("nothing stops it");
-            let summit = Summit::of(&prepared, &profile, crowds, (0, 4), &mut meter);
-            let summit = summit.expect("nothing stops it").expect("items are few");
+            let summit = summit(&prepared, (0, 4)).expect("items are few");
             let own = summit.problem(problem.ceiling);
             let of_own = summit.straddling();
             for (at, &(item, _)) in summit.items.iter().enumerate() {
