@@ -8,16 +8,21 @@
 //! exact, and picks the width of addresses: 32 bits until something lies too high for them, then
 //! 64, in which nothing may end at `u64::MAX` itself. `tree` holds what is taken; it never looks at
 //! one location's neighbours, so that a placement takes microseconds however many are live at once,
-//! and finds exactly the address that looking at all of them would.
+//! and finds exactly the address that looking at all of them would. `height` and `stacking` are what
+//! the exact search does most: items that stand on each other.
 
 mod address;
 mod arena;
 mod arrangement;
 mod gaps;
+mod height;
+mod stacking;
 mod starts;
 mod tree;
 
 use address::Address;
+pub use height::Height;
+pub use stacking::{Layer, Stacks, raised};
 pub use starts::WithinPage;
 use starts::{All, Multiples};
 use tree::Tree;

@@ -16,24 +16,24 @@
 use std::ops::Range;
 
 use super::choose::Charges;
-use super::height::Height;
 use super::model::Model;
 use super::state::State;
+use dramalloc_engine::{Height, Layer, Stacks, raised};
 
 /// How often the heads are raised and the sections swept again.
 const ROUNDS: usize = 3;
 
 /// Scratch arrays of the sweep, one entry per section.
-pub(super) struct Sweep<H> {
-    top: Vec<H>,
-    least_top: Vec<H>,
+pub(super) struct Sweep {
+    top: Vec<Height>,
+    least_top: Vec<Height>,
 }
 
-impl<H: Height> Sweep<H> {
-    pub(super) fn new(sections: usize) -> Sweep<H> {
+impl Sweep {
+    pub(super) fn new(sections: usize) -> Sweep {
         Sweep {
-            top: vec![H::default(); sections],
-            least_top: vec![H::default(); sections],
+            top: vec![Height::default(); sections],
+            least_top: vec![Height::default(); sections],
         }
     }
 
@@ -42,7 +42,7 @@ impl<H: Height> Sweep<H> {
     pub(super) fn infer(
         &mut self,
         model: &Model,
-        state: &mut State<H>,
+        state: &mut State,
         charges: &mut Charges,
         component: usize,
         mut hull: Range<usize>,
@@ -77,10 +77,10 @@ impl<H: Height> Sweep<H> {
     }
 
     /// Computes top, floor and the least top of a possible first in every section of `hull`.
-    fn sweep(&mut self, state: &mut State<H>, list: Range<usize>, hull: Range<usize>) {
-        self.top[hull.clone()].fill(H::default());
-        self.least_top[hull.clone()].fill(H::INFINITE);
-        state.floor[hull.clone()].fill(H::INFINITE);
+    fn sweep(&mut self, state: &mut State, list: Range<usize>, hull: Range<usize>) {
+        self.top[hull.clone()].fill(Height::default());
+        self.least_top[hull.clone()].fill(Height::INFINITE);
+        state.floor[hull.clone()].fill(Height::INFINITE);
         for &item in &state.lists[list] {
             let item = item as usize;
             let head = state.head[item];
@@ -91,17 +91,14 @@ impl<H: Height> Sweep<H> {
                 if lo >= hi {
                     continue;
                 }
-                let own_top = head + span.size;
-                let tops = self.top[lo..hi].iter_mut();
-                let least_tops = self.least_top[lo..hi].iter_mut();
-                let floors = state.floor[lo..hi].iter_mut();
-                let rests = &state.rest[lo..hi];
-                for (((top, least), floor), &rest) in tops.zip(least_tops).zip(floors).zip(rests) {
-                    *top = (*top).max(head) + span.size;
-                    *floor = (*floor).min(head);
-                    let as_first = if rest <= room { own_top } else { H::INFINITE };
-                    *least = (*least).min(as_first);
-                }
+                let stacks = Stacks {
+                    top: &mut self.top[lo..hi],
+                    least_top: &mut self.least_top[lo..hi],
+                    floor: &mut state.floor[lo..hi],
+                    rest: &state.rest[lo..hi],
+                };
+                let size = span.size;
+                stacks.put(Layer { head, size, room });
             }
         }
     }
@@ -111,17 +108,14 @@ impl<H: Height> Sweep<H> {
     fn raise(
         &self,
         model: &Model,
-        state: &mut State<H>,
+        state: &mut State,
         charges: &mut Charges,
         list: Range<usize>,
         hull: Range<usize>,
     ) -> Option<Range<usize>> {
         let (mut raised_lo, mut raised_hi) = (model.sections, 0);
-        let most = state.rest[hull.clone()]
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or_default();
+        let rests = state.rest[hull.clone()].iter().copied();
+        let most = rests.fold(Height::default(), Height::max);
         for i in list {
             let item = state.lists[i] as usize;
             let (lo, hi) = (state.lo[item] as usize, state.hi[item] as usize);
@@ -137,10 +131,8 @@ impl<H: Height> Sweep<H> {
                 if lo >= hi {
                     continue;
                 }
-                for (&least, &rest) in self.least_top[lo..hi].iter().zip(&state.rest[lo..hi]) {
-                    let after = if rest > room { least } else { old };
-                    head = head.max(after);
-                }
+                let least_top = &self.least_top[lo..hi];
+                head = raised(head, least_top, &state.rest[lo..hi], room);
             }
             if head > old {
                 if model.is_pin(item) {
@@ -160,8 +152,8 @@ impl<H: Height> Sweep<H> {
 }
 
 /// Insertion sort: a few heads have risen since the list was sorted last.
-fn sort_by_head<H: Height>(list: &mut [u32], head: &[H]) {
-    let mut greatest = H::default();
+fn sort_by_head(list: &mut [u32], head: &[Height]) {
+    let mut greatest = Height::default();
     for i in 0..list.len() {
         let item = list[i];
         let key = head[item as usize];

@@ -18,9 +18,9 @@
 
 use std::ops::Range;
 
-use super::height::Height;
 use super::model::Model;
 use super::state::State;
+use dramalloc_engine::Height;
 
 /// How strongly charges count in the choice of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,13 +78,13 @@ fn scale(charge: f32, damping: Damping) -> f32 {
 
 /// A spot to branch on.
 #[derive(Clone, Debug)]
-pub(super) struct Spot<H> {
+pub(super) struct Spot {
     pub(super) section: usize,
-    pub(super) floor: H,
+    pub(super) floor: Height,
     /// The sections of the valley.
     pub(super) valley: Range<usize>,
     /// The lower one of the floors beside it; infinite if the valley is the whole component.
-    pub(super) wall: H,
+    pub(super) wall: Height,
     /// Whether the spot may stay empty, as far as one sees at a glance.
     pub(super) may_stay_empty: bool,
     /// Nothing but this pin can cover the spot.
@@ -92,28 +92,28 @@ pub(super) struct Spot<H> {
 }
 
 /// A maximal run of sections of one floor, lower than what is beside it.
-struct Valley<H> {
+struct Valley {
     run: Range<usize>,
-    floor: H,
-    wall: H,
+    floor: Height,
+    wall: Height,
     /// No floor in the valley can become higher than its present one and lower than this.
-    next_floor: H,
+    next_floor: Height,
 }
 
 /// No valley.
 const NONE: u32 = u32::MAX;
 
 /// Scratch arrays of the choice.
-pub(super) struct Chooser<H> {
-    valleys: Vec<Valley<H>>,
+pub(super) struct Chooser {
+    valleys: Vec<Valley>,
     valley_of: Vec<u32>,
     /// Differences along the sections: how many items may cover the spot, how many forbid it.
     candidates: Vec<i32>,
     forbidders: Vec<i32>,
 }
 
-impl<H: Height> Chooser<H> {
-    pub(super) fn new(sections: usize) -> Chooser<H> {
+impl Chooser {
+    pub(super) fn new(sections: usize) -> Chooser {
         Chooser {
             valleys: Vec::new(),
             valley_of: vec![NONE; sections],
@@ -126,10 +126,10 @@ impl<H: Height> Chooser<H> {
     pub(super) fn choose(
         &mut self,
         model: &Model,
-        state: &State<H>,
+        state: &State,
         charges: &mut Charges,
         component: usize,
-    ) -> Option<Spot<H>> {
+    ) -> Option<Spot> {
         let c = state.components[component];
         self.find_valleys(&state.floor, c.lo..c.hi);
         for &item in state.unplaced(component) {
@@ -175,13 +175,13 @@ impl<H: Height> Chooser<H> {
         self.fewest_branches(state, charges)
     }
 
-    fn find_valleys(&mut self, floor: &[H], run: Range<usize>) {
+    fn find_valleys(&mut self, floor: &[Height], run: Range<usize>) {
         self.valleys.clear();
         self.candidates[run.start..=run.end].fill(0);
         self.forbidders[run.start..=run.end].fill(0);
         self.valley_of[run.clone()].fill(NONE);
         let mut section = run.start;
-        let mut before = H::INFINITE;
+        let mut before = Height::INFINITE;
         while section < run.end {
             let start = section;
             let level = floor[start];
@@ -191,7 +191,7 @@ impl<H: Height> Chooser<H> {
             let after = floor[section..run.end]
                 .first()
                 .copied()
-                .unwrap_or(H::INFINITE);
+                .unwrap_or(Height::INFINITE);
             if before > level && after > level {
                 self.valley_of[start..section].fill(self.valleys.len() as u32);
                 let wall = before.min(after);
@@ -207,7 +207,7 @@ impl<H: Height> Chooser<H> {
     }
 
     /// Counts an item of several parts in the valleys that hold them.
-    fn count_with_holes(&mut self, state: &State<H>, item: usize) {
+    fn count_with_holes(&mut self, state: &State, item: usize) {
         let head = state.head[item];
         let spans = state.spans_of(item);
         let final_here = spans.iter().all(|span| {
@@ -231,7 +231,7 @@ impl<H: Height> Chooser<H> {
                     continue;
                 }
                 // What it rests on later may be in another valley, of any size.
-                valley.next_floor = valley.next_floor.min(valley.floor + H::from_units(1));
+                valley.next_floor = valley.next_floor.min(valley.floor + Height::from_units(1));
                 if !final_here {
                     self.forbidders[lo.max(valley.run.start)] += 1;
                     self.forbidders[hi.min(valley.run.end)] -= 1;
@@ -243,7 +243,7 @@ impl<H: Height> Chooser<H> {
         }
     }
 
-    fn fewest_branches(&self, state: &State<H>, charges: &mut Charges) -> Option<Spot<H>> {
+    fn fewest_branches(&self, state: &State, charges: &mut Charges) -> Option<Spot> {
         // One unit of height is worth less than any difference in branches.
         let per_unit = match charges.damping {
             Damping::None => 1e-3 / state.target.units().max(1) as f32,
@@ -282,8 +282,8 @@ impl<H: Height> Chooser<H> {
     }
 }
 
-impl<H: Height> Valley<H> {
-    fn spot(&self, section: usize, may_stay_empty: bool, pin: Option<usize>) -> Spot<H> {
+impl Valley {
+    fn spot(&self, section: usize, may_stay_empty: bool, pin: Option<usize>) -> Spot {
         Spot {
             section,
             floor: self.floor,

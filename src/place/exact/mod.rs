@@ -14,7 +14,6 @@
 mod bound;
 mod choose;
 mod decide;
-mod height;
 mod ladder;
 mod model;
 mod nogoods;
@@ -30,13 +29,13 @@ pub(crate) use decide::decide;
 pub(crate) use ladder::{Finding, Ladder, luby};
 pub(crate) use random::Random;
 
-use height::Height;
 use model::Model;
 use search::{Search, Settings, Verdict};
 use through::{Bottom, put_back, take_through};
 
 use crate::place::prepared::Prepared;
 use crate::place::steps::Steps;
+use dramalloc_engine::Height;
 
 /// What an attempt at a target found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,28 +54,20 @@ pub(crate) struct Exact {
     model: Model,
     /// What the model does not know.
     bottom: Bottom,
-    search: AnySearch,
-}
-
-enum AnySearch {
-    Narrow(Search<i32>),
-    Wide(Search<i64>),
+    search: Search,
 }
 
 impl Exact {
-    /// Prepares to search for peaks of at most `highest`, an address. `None` if they exceed the
-    /// number types, which takes addresses from 2^61 on.
+    /// Prepares to search for peaks of at most `highest`, an address. `None` if they exceed what is
+    /// exact in a height, which takes addresses from 2^52 on.
     pub(crate) fn new(prepared: &Prepared<'_>, highest: u64, nogood_bits: u32) -> Option<Exact> {
         let mut model = Model::new(prepared);
         let bottom = take_through(&mut model);
         let highest = highest.saturating_sub(model.origin) / model.unit;
-        let search = if highest <= i32::MAX_TARGET {
-            AnySearch::Narrow(Search::new(&model, nogood_bits))
-        } else if highest <= i64::MAX_TARGET {
-            AnySearch::Wide(Search::new(&model, nogood_bits))
-        } else {
+        if highest > Height::MAX_UNITS {
             return None;
-        };
+        }
+        let search = Search::new(&model, nogood_bits);
         Some(Exact {
             model,
             bottom,
@@ -115,11 +106,8 @@ impl Exact {
         steps: &mut Steps<'_, '_>,
     ) -> Outcome {
         let height = self.height(target);
-        let model = &self.model;
-        let verdict = match &mut self.search {
-            AnySearch::Narrow(search) => search.run(model, height, settings, random, nodes, steps),
-            AnySearch::Wide(search) => search.run(model, height, settings, random, nodes, steps),
-        };
+        let search = &mut self.search;
+        let verdict = search.run(&self.model, height, settings, random, nodes, steps);
         match verdict {
             Verdict::Placed(starts) => {
                 let starts = starts.into_iter().map(|at| self.address(at));

@@ -7,7 +7,7 @@
 //! **Units.** In any placement items can be pushed down until each rests on another one, on a pin
 //! or on the lowest start that its rules allow. The search looks only for placements of this kind,
 //! and their starts are multiples of the greatest common divisor of sizes, alignments and edges.
-//! So this *unit* loses nothing, and heights fit in few bits.
+//! So this *unit* loses nothing, and heights are small numbers.
 //!
 //! **Rules.** Alignment, pages, regions and pins leave each item a fixed set of starts.
 //! [`Model::admit`] raises a start to the next one of them. It is monotone, all that the search

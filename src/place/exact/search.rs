@@ -20,13 +20,13 @@ use std::ops::Range;
 
 use super::bound::Sweep;
 use super::choose::{Charges, Chooser, Damping, Spot};
-use super::height::Height;
 use super::model::Model;
 use super::nogoods::{Key, Nogoods, Words};
 use super::random::Random;
 use super::state::{Mark, State};
 use crate::place::steps::Steps;
 use crate::sorting::CompactSort as _;
+use dramalloc_engine::Height;
 
 /// How a run chooses; what fails once may succeed with another choice.
 #[derive(Clone, Copy, Debug)]
@@ -49,11 +49,11 @@ pub(super) enum Verdict {
     Unknown,
 }
 
-struct Frame<H> {
+struct Frame {
     component: usize,
     /// The frame that fails when this one has no branch left.
     parent: Option<usize>,
-    spot: Spot<H>,
+    spot: Spot,
     /// Its candidates in the common list, the one to try next, and whether one was tried.
     candidates: Range<usize>,
     next: usize,
@@ -72,23 +72,23 @@ struct Node {
     hull: Range<usize>,
 }
 
-pub(super) struct Search<H> {
-    state: State<H>,
-    sweep: Sweep<H>,
-    chooser: Chooser<H>,
+pub(super) struct Search {
+    state: State,
+    sweep: Sweep,
+    chooser: Chooser,
     charges: Charges,
     nogoods: Nogoods,
     words: Words,
     /// How early each item is tried.
     rank: Vec<f32>,
-    frames: Vec<Frame<H>>,
+    frames: Vec<Frame>,
     candidates: Vec<u32>,
-    raised: Vec<(u32, H)>,
+    raised: Vec<(u32, Height)>,
     plain: bool,
 }
 
-impl<H: Height> Search<H> {
-    pub(super) fn new(model: &Model, nogood_bits: u32) -> Search<H> {
+impl Search {
+    pub(super) fn new(model: &Model, nogood_bits: u32) -> Search {
         Search {
             state: State::new(model),
             sweep: Sweep::new(model.sections),
@@ -115,8 +115,8 @@ impl<H: Height> Search<H> {
         steps: &mut Steps<'_, '_>,
     ) -> Verdict {
         assert!(
-            target <= H::MAX_TARGET,
-            "the number type was chosen for the target"
+            target <= Height::MAX_UNITS,
+            "heights are exact up to the target"
         );
         self.charges.restart(settings.damping);
         self.set_ranks(model, settings, random);
@@ -284,12 +284,12 @@ impl<H: Height> Search<H> {
             let failed = failed as usize;
             let (lo, hi) = (self.state.lo[failed], self.state.hi[failed]);
             if lo as usize == frame.spot.valley.start && hi as usize == frame.spot.valley.end {
-                if frame.spot.wall >= H::INFINITE {
+                if frame.spot.wall >= Height::INFINITE {
                     // It fits nowhere in its component.
                     frame.empty = false;
                     return None;
                 }
-                let above = frame.spot.wall + H::from_units(1);
+                let above = frame.spot.wall + Height::from_units(1);
                 self.raised.push((failed as u32, above));
                 frame.raised.end += 1;
             }
@@ -342,7 +342,7 @@ impl<H: Height> Search<H> {
         let state = &mut self.state;
         // What could have started here must rest on something unplaced.
         let own_raises = self.raised.len();
-        let mut next_floor = H::INFINITE;
+        let mut next_floor = Height::INFINITE;
         for &item in state.unplaced(component) {
             let item = item as usize;
             if !over(state, item, section) {
@@ -357,7 +357,7 @@ impl<H: Height> Search<H> {
             };
             next_floor = next_floor.min(rise);
         }
-        if next_floor >= H::INFINITE || next_floor + state.rest[section] > state.target {
+        if next_floor >= Height::INFINITE || next_floor + state.rest[section] > state.target {
             self.charges.add(section);
             return None;
         }
@@ -380,7 +380,7 @@ impl<H: Height> Search<H> {
         })
     }
 
-    fn raise(&mut self, item: usize, head: H, hull: &mut Range<usize>) {
+    fn raise(&mut self, item: usize, head: Height, hull: &mut Range<usize>) {
         if head > self.state.head[item] {
             self.state.raise_head(item, head);
             hull.start = hull.start.min(self.state.lo[item] as usize);
@@ -390,7 +390,7 @@ impl<H: Height> Search<H> {
 }
 
 /// Whether `item` lives in `section`.
-fn over<H: Height>(state: &State<H>, item: usize, section: usize) -> bool {
+fn over(state: &State, item: usize, section: usize) -> bool {
     let covers = |lo: u32, hi: u32| lo as usize <= section && section < hi as usize;
     covers(state.lo[item], state.hi[item])
         && state
@@ -400,11 +400,7 @@ fn over<H: Height>(state: &State<H>, item: usize, section: usize) -> bool {
 }
 
 /// The items that may cover the spot.
-fn candidates<H: Height>(
-    state: &State<H>,
-    component: usize,
-    spot: &Spot<H>,
-) -> impl Iterator<Item = u32> {
+fn candidates(state: &State, component: usize, spot: &Spot) -> impl Iterator<Item = u32> {
     // Sorted by head: those at the floor come before all that could start only higher.
     let list = state.unplaced(component).iter().copied();
     let low = list.take_while(|&item| state.head[item as usize] <= spot.floor);
@@ -417,8 +413,8 @@ fn candidates<H: Height>(
 }
 
 /// The least top of an unplaced item that `item` could rest on.
-fn least_support<H: Height>(state: &State<H>, component: usize, item: usize) -> H {
-    let mut least = H::INFINITE;
+fn least_support(state: &State, component: usize, item: usize) -> Height {
+    let mut least = Height::INFINITE;
     for &other in state.unplaced(component) {
         let other = other as usize;
         if state.head[other] >= least
@@ -429,14 +425,17 @@ fn least_support<H: Height>(state: &State<H>, component: usize, item: usize) -> 
             continue;
         }
         let size = state.size_under(other, item);
-        if size > H::default() {
+        if size > Height::default() {
             // A part elsewhere may be all that it rests on, and be smaller.
             let spans = state.spans_of(other).iter();
             let meeting = spans.filter(|a| {
                 let mut spans = state.spans_of(item).iter();
                 spans.any(|b| a.lo < b.hi && b.lo < a.hi)
             });
-            let size = meeting.map(|span| span.size).min().unwrap_or(size);
+            let size = meeting
+                .map(|span| span.size)
+                .reduce(Height::min)
+                .unwrap_or(size);
             least = least.min(state.head[other] + size);
         }
     }

@@ -15,16 +15,16 @@
 
 use std::ops::Range;
 
-use super::height::Height;
 use super::model::{Model, NOWHERE};
 use crate::sorting::CompactSort as _;
+use dramalloc_engine::Height;
 
-/// A part in the search's own number type.
+/// A part, as the search has it.
 #[derive(Clone, Copy)]
-pub(super) struct Span<H> {
+pub(super) struct Span {
     pub(super) lo: u32,
     pub(super) hi: u32,
-    pub(super) size: H,
+    pub(super) size: Height,
 }
 
 /// A run of sections that no unplaced item joins to another one.
@@ -52,50 +52,50 @@ pub(super) struct Mark {
     lists: usize,
 }
 
-pub(super) struct State<H> {
-    pub(super) target: H,
+pub(super) struct State {
+    pub(super) target: Height,
     // Of each item.
     pub(super) first: Vec<u32>,
-    pub(super) spans: Vec<Span<H>>,
+    pub(super) spans: Vec<Span>,
     pub(super) lo: Vec<u32>,
     pub(super) hi: Vec<u32>,
-    pub(super) head: Vec<H>,
-    pub(super) base: Vec<H>,
-    pub(super) start: Vec<H>,
+    pub(super) head: Vec<Height>,
+    pub(super) base: Vec<Height>,
+    pub(super) start: Vec<Height>,
     // Of each section.
-    pub(super) floor: Vec<H>,
-    pub(super) rest: Vec<H>,
+    pub(super) floor: Vec<Height>,
+    pub(super) rest: Vec<Height>,
     cuts: Vec<u32>,
     // Of the search.
     pub(super) components: Vec<Component>,
     pub(super) lists: Vec<u32>,
-    head_log: Vec<(u32, H, H)>,
+    head_log: Vec<(u32, Height, Height)>,
     floor_log: Vec<(u32, u32)>,
-    old_floors: Vec<H>,
+    old_floors: Vec<Height>,
     placed_log: Vec<(u32, u32)>,
     reach: Vec<u32>,
     plain: bool,
 }
 
-impl<H: Height> State<H> {
-    pub(super) fn new(model: &Model) -> State<H> {
+impl State {
+    pub(super) fn new(model: &Model) -> State {
         let (items, sections) = (model.items(), model.sections);
         let span = |part: &super::model::Part| Span {
             lo: part.sections.start,
             hi: part.sections.end,
-            size: H::from_units(part.size),
+            size: Height::from_units(part.size),
         };
         State {
-            target: H::default(),
+            target: Height::default(),
             first: model.first_part.clone(),
             spans: model.parts.iter().map(span).collect(),
             lo: model.hull.iter().map(|hull| hull.start).collect(),
             hi: model.hull.iter().map(|hull| hull.end).collect(),
-            head: vec![H::default(); items],
-            base: vec![H::default(); items],
-            start: vec![H::INFINITE; items],
-            floor: vec![H::default(); sections],
-            rest: vec![H::default(); sections],
+            head: vec![Height::default(); items],
+            base: vec![Height::default(); items],
+            start: vec![Height::INFINITE; items],
+            floor: vec![Height::default(); sections],
+            rest: vec![Height::default(); sections],
             cuts: vec![0; sections + 1],
             components: Vec::new(),
             lists: Vec::new(),
@@ -111,7 +111,7 @@ impl<H: Height> State<H> {
     /// Nothing is placed; everything is to fit below `target`. `None` if it obviously cannot, else
     /// the first component.
     pub(super) fn reset(&mut self, model: &Model, target: u64) -> Option<Option<usize>> {
-        self.target = H::from_units(target);
+        self.target = Height::from_units(target);
         self.components.clear();
         self.lists.clear();
         self.head_log.clear();
@@ -119,7 +119,7 @@ impl<H: Height> State<H> {
         self.old_floors.clear();
         self.placed_log.clear();
         self.cuts.fill(0);
-        self.start.fill(H::INFINITE);
+        self.start.fill(Height::INFINITE);
         let mut load = vec![0_u64; model.sections];
         for item in 0..model.items() {
             let head = if model.is_pin(item) {
@@ -130,7 +130,7 @@ impl<H: Height> State<H> {
             let size = if model.is_pin(item) {
                 // What a pin takes above the target is nobody's concern.
                 let size = (head + model.size[item]).min(target).saturating_sub(head);
-                self.spans[self.first[item] as usize].size = H::from_units(size);
+                self.spans[self.first[item] as usize].size = Height::from_units(size);
                 size
             } else {
                 model.size[item]
@@ -141,7 +141,7 @@ impl<H: Height> State<H> {
             if head > target || size > target - head {
                 return None;
             }
-            self.head[item] = H::from_units(head);
+            self.head[item] = Height::from_units(head);
             self.base[item] = self.head[item];
             self.lists.push(item as u32);
             for boundary in self.lo[item] + 1..self.hi[item] {
@@ -158,7 +158,7 @@ impl<H: Height> State<H> {
             return None;
         }
         for (rest, load) in self.rest.iter_mut().zip(load) {
-            *rest = H::from_units(load);
+            *rest = Height::from_units(load);
         }
         let whole = Component {
             lo: 0,
@@ -178,7 +178,7 @@ impl<H: Height> State<H> {
         &self.lists[c.list..c.list + c.live]
     }
 
-    pub(super) fn spans_of(&self, item: usize) -> &[Span<H>] {
+    pub(super) fn spans_of(&self, item: usize) -> &[Span] {
         &self.spans[self.first[item] as usize..self.first[item + 1] as usize]
     }
 
@@ -197,7 +197,7 @@ impl<H: Height> State<H> {
         while self.placed_log.len() > mark.placed {
             let (item, component) = self.placed_log.pop().expect("longer than the mark");
             let item = item as usize;
-            self.start[item] = H::INFINITE;
+            self.start[item] = Height::INFINITE;
             self.components[component as usize].live += 1;
             for i in self.first[item]..self.first[item + 1] {
                 let span = self.spans[i as usize];
@@ -231,18 +231,18 @@ impl<H: Height> State<H> {
     }
 
     /// The least start of `item` at or above `height` that its rules admit.
-    pub(super) fn admit(&self, model: &Model, item: usize, height: H) -> H {
-        if self.plain || height >= H::INFINITE {
+    pub(super) fn admit(&self, model: &Model, item: usize, height: Height) -> Height {
+        if self.plain || height >= Height::INFINITE {
             return height;
         }
         match model.admit(item, height.units()) {
-            NOWHERE => H::INFINITE,
-            units => H::from_units(units),
+            NOWHERE => Height::INFINITE,
+            units => Height::from_units(units),
         }
     }
 
     /// Raises the head of `item` to `height`, which its rules admit.
-    pub(super) fn raise_head(&mut self, item: usize, height: H) {
+    pub(super) fn raise_head(&mut self, item: usize, height: Height) {
         self.head_log
             .push((item as u32, self.base[item], self.head[item]));
         self.head[item] = height;
@@ -296,7 +296,7 @@ impl<H: Height> State<H> {
             } else {
                 self.size_under(item, other)
             };
-            if size == H::default() {
+            if size == Height::default() {
                 continue;
             }
             let base = self.admit(model, other, height + size);
@@ -315,8 +315,8 @@ impl<H: Height> State<H> {
     }
 
     /// The greatest height that `item` takes in a section of `other`; zero if they never meet.
-    pub(super) fn size_under(&self, item: usize, other: usize) -> H {
-        let mut greatest = H::default();
+    pub(super) fn size_under(&self, item: usize, other: usize) -> Height {
+        let mut greatest = Height::default();
         for a in self.spans_of(item) {
             for b in self.spans_of(other) {
                 if a.lo < b.hi && b.lo < a.hi {
