@@ -6,7 +6,7 @@ use super::choose::Damping;
 use super::*;
 use crate::control::Control;
 use crate::ir::{FlatIndex, Lives, Segment, Usage, UsageMask};
-use crate::place::{Item, PAGE, Pin, Problem, Region};
+use crate::place::{Item, PAGE, Pin, Problem, Region, testing};
 
 /// What the rules forbid about starts, naively. Pairs and the collective region are not looked at:
 /// ignoring the first and keeping to the second is always allowed.
@@ -242,4 +242,53 @@ fn every_rule_alone_is_kept_and_loses_nothing() {
 #[test]
 fn all_rules_together_are_kept_and_lose_nothing() {
     arbtest::arbtest(|u| agrees(u, EVERYTHING, 6)).budget_ms(1500);
+}
+
+#[test]
+fn heights_of_many_units_are_exact() {
+    arbtest::arbtest(|u| {
+        let (mut problem, _) = tiny(u, Rules::default(), 7)?;
+        let mut targets = 1..;
+        let fits = |target: &u64| some_placement(&problem, &mut Vec::new(), *target, 1);
+        let optimum = targets.find(fits).expect("no ceiling");
+        // A byte that is needed when nothing else is makes bytes the units.
+        let times = u.int_in_range((1 << 32) + 1..=1 << 46)?;
+        for item in &mut problem.items {
+            item.size *= times;
+        }
+        testing::add_item(&mut problem, 1, &[(40, 40)]);
+
+        let prepared = Prepared::new(&problem);
+        let mut exact = Exact::new(&prepared, optimum * times, 6).expect("not too high");
+        assert_eq!(exact.unit(), 1);
+        let settings = ladder::settings(0, &mut Random::new(1));
+        let mut random = Random::new(u.arbitrary()?);
+        let mut control = Control::default();
+        let mut steps = Steps::new(u64::MAX, &mut control);
+        let mut attempt =
+            |target| exact.attempt(target, settings, &mut random, u64::MAX, &mut steps);
+        let below = attempt(optimum * times - 1);
+        assert_eq!(below, Outcome::Refuted, "below {optimum}: {problem:?}");
+        match attempt(optimum * times) {
+            Outcome::Placed(starts) => {
+                assert_eq!(broken_rule(&problem, &starts, optimum * times), None);
+            }
+            other => panic!("{other:?} at {optimum}: {problem:?}"),
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_not_exact_in_a_height_is_refused() {
+    let mut problem = Problem {
+        ceiling: u64::MAX,
+        granule: 1,
+        ..Problem::default()
+    };
+    testing::add_item(&mut problem, 3, &[(0, 0)]);
+    testing::add_item(&mut problem, 4, &[(0, 0)]);
+    let prepared = Prepared::new(&problem);
+    assert!(Exact::new(&prepared, Height::MAX_UNITS, 6).is_some());
+    assert!(Exact::new(&prepared, Height::MAX_UNITS + 1, 6).is_none());
 }
