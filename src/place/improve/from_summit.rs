@@ -55,6 +55,33 @@ impl Effort {
     }
 }
 
+/// A search that has placed a summit.
+#[derive(Clone, Copy, Debug)]
+struct Searched {
+    /// Items of the summit that are not live all through it.
+    others: u64,
+    /// What acts are about proportional to.
+    work: u64,
+    /// Acts of the search.
+    spent: u64,
+}
+
+impl Searched {
+    /// The acts that a search with so much work needs, if it goes as well, or a little better; with
+    /// fewer it is given up in the middle.
+    fn would_need(self, work: u64) -> u64 {
+        // More than that is spent only where a search has begun anew.
+        let once = self.spent.min(2 * self.work);
+        let needed = once * work / self.work;
+        needed - needed / 16
+    }
+}
+
+/// Each of the others looks at all of them when its turn comes; to set up takes each item once.
+fn work(summit: &Summit<'_>) -> u64 {
+    (summit.others() as u64).pow(2) + summit.len() as u64
+}
+
 impl Improver<'_, '_, '_, '_> {
     /// The attempt of strategy `fast`, at the bound.
     pub(super) fn quick_summit(&mut self) -> Result<(), Stop> {
@@ -95,14 +122,33 @@ impl Improver<'_, '_, '_, '_> {
             ..
         } = effort;
         let mut by_rule = None;
+        let mut last: Option<Searched> = None;
         while acts > 0 && steps > 0 {
             let crowds = Crowds::once(&mut self.crowds, prepared, profile, self.meter)?;
             let summit = Summit::of(prepared, profile, crowds, (known, most), self.meter)?;
             let Some(summit) = summit else { break };
+            let others = summit.others() as u64;
+            if let Some(last) = &last {
+                // Hardly another one gets stuck as the last one did, unless it is the whole.
+                let whole = summit.len() == profile.items() as usize;
+                if others < last.others + last.others / 2 && !whole {
+                    known = summit.len();
+                    continue;
+                }
+                if last.would_need(work(&summit)) > acts {
+                    break;
+                }
+            }
             let before = self.meter.done();
             let order = summit.order(cap, acts, effort.seed, self.meter)?;
             let Some(order) = order else { break };
-            acts = acts.saturating_sub((self.meter.done() - before) * ACTS_PER_STEP);
+            let spent = (self.meter.done() - before) * ACTS_PER_STEP;
+            acts = acts.saturating_sub(spent);
+            last = Some(Searched {
+                others,
+                work: work(&summit),
+                spent,
+            });
             let mut in_summit = vec![false; profile.items() as usize];
             for &item in &order {
                 in_summit[item as usize] = true;
@@ -122,7 +168,7 @@ impl Improver<'_, '_, '_, '_> {
                 break;
             }
             steps = steps.saturating_sub(self.meter.done() - before);
-            (known, most) = (summit.len(), 2 * summit.others());
+            (known, most) = (summit.len(), 2 * others as usize);
         }
         Ok(())
     }
@@ -171,6 +217,20 @@ mod tests {
             assert_eq!(testing::violations(problem, placement), [""; 0]);
         }
         Some(placement.is_some())
+    }
+
+    #[test]
+    fn acts_grow_with_the_square_of_the_others_unless_a_search_began_anew() {
+        let searched = |spent| Searched {
+            others: 9,
+            work: 100,
+            spent,
+        };
+        assert_eq!(searched(160).would_need(400), 600);
+        assert_eq!(
+            searched(1600).would_need(400),
+            searched(200).would_need(400)
+        );
     }
 
     #[test]

@@ -74,8 +74,10 @@ impl Turns {
     /// are none any more.
     pub(super) fn spread(&mut self, pace: &mut Pace<'_, '_>) -> Result<(), Stop> {
         const NOBODY: u32 = u32::MAX;
-        let mut stayed = vec![NOBODY; self.places.len()];
-        for (item, &place) in (0..).zip(&self.places) {
+        // Each list goes before the next one comes: this is where a run needs the most memory.
+        let places = std::mem::take(&mut self.places);
+        let mut stayed = vec![NOBODY; places.len()];
+        for (item, place) in (0..).zip(places) {
             pace.work(1)?;
             if place & MOVED == 0 {
                 stayed[place as usize] = item;
