@@ -206,7 +206,7 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 /// A fault and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     /// What went wrong.
     pub fault: Fault,
@@ -267,6 +267,14 @@ impl From<Fault> for Error {
             fault,
             place: Box::default(),
         }
+    }
+}
+
+/// The sentence: what a broken promise shows. A form of its own, with all that an error can hold,
+/// would be in the library for that alone.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
