@@ -149,7 +149,11 @@ pub(super) fn run(
         groups
             .check_pins(scene, (module, f), &visible)
             .map_err(here)?;
-        let pace = &mut Pace::of(control);
+        // What has nothing to place is stopped by nobody: the rest may have its place. // C4
+        let pace = &mut match shares::is_posed(scene, (module, f), space) {
+            true => Pace::of(control),
+            false => Pace::free(),
+        };
         let mut frame = frame(&functions[f], analysed, space, options, pace).map_err(here)?;
         frame.problem.runtime_page = attempt.runtime_page; // P7
         frame.problem.floor = floor;

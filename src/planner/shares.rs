@@ -20,6 +20,13 @@ pub(super) fn solve(
     later: usize,
     control: &mut Control<'_>,
 ) -> Result<Solved, Unsolved> {
+    if problem.items.is_empty() {
+        // Nothing is without a place, so there is nothing to stop. // C4
+        let (cancel, deadline) = (control.cancel.take(), control.deadline.take());
+        let solved = place::solve(problem, strategy, budget_steps, control);
+        (control.cancel, control.deadline) = (cancel, deadline);
+        return solved;
+    }
     let whole = control.deadline;
     let share = match (whole, control.elapsed) {
         (Some(whole), Some(elapsed)) if strategy == Strategy::Best && later > 0 => {
@@ -74,12 +81,16 @@ impl Planning<'_> {
 
 /// The functions of a module that have something to place in a private space.
 fn private_problems(scene: &Scene<'_>, m: usize, space: Space) -> usize {
-    let functions = scene.functions(m).iter().enumerate();
-    let posed = functions.filter(|(f, function)| {
-        let spaces = &scene.function(m, *f).spaces;
-        (function.memlocs().iter().zip(spaces)).any(|(loc, &at)| {
-            at == space && !loc.is_view() && loc.is_candidate(scene.options.usage_mask)
-        })
-    });
-    posed.count()
+    let functions = 0..scene.functions(m).len();
+    functions
+        .filter(|&f| is_posed(scene, (m, f), space))
+        .count()
+}
+
+/// Whether a function has something to place in a private space.
+pub(super) fn is_posed(scene: &Scene<'_>, (m, f): (usize, usize), space: Space) -> bool {
+    let (function, spaces) = (&scene.functions(m)[f], &scene.function(m, f).spaces);
+    (function.memlocs().iter().zip(spaces)).any(|(loc, &at)| {
+        at == space && !loc.is_view() && loc.is_candidate(scene.options.usage_mask)
+    })
 }
