@@ -18,6 +18,8 @@ pub(crate) enum Stop {
 }
 
 impl From<Stop> for Error {
+    #[cold]
+    #[inline(never)] // Or every loop that may stop would carry the making of an error.
     fn from(stop: Stop) -> Error {
         match stop {
             Stop::Cancelled => Fault::Cancelled.into(),
@@ -50,6 +52,10 @@ pub struct Progress {
 /// everything has a place; from then on they only end the search for better ones. What follows the
 /// last search is to write the plan down: it asks nobody, for the plan would be lost, and takes part
 /// of a microsecond for each location. // C4, S2
+///
+/// What is made of a placement, by the passes of a pipeline and by a verification, looks at the flag
+/// alone, as often, and ends with an error and nothing changed: a placement without its dependences
+/// or its proof is not what was asked for. No deadline ends it.
 #[derive(Default)]
 pub struct Control<'a> {
     /// Sticky; may be set from any thread.

@@ -195,7 +195,7 @@ impl fmt::Display for Fault {
             | Fault::Violation(sentence)
             | Fault::FailedPrecondition(sentence) => f.write_str(sentence),
             Fault::Unimplemented(what) => write!(f, "{what} is not supported in this version"),
-            Fault::Cancelled => f.write_str("cancelled before a placement was found"),
+            Fault::Cancelled => f.write_str("cancelled before there was a result"),
             Fault::DeadlineExceeded => {
                 f.write_str("the budget ran out before a placement was found")
             }

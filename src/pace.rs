@@ -13,30 +13,70 @@ pub(crate) const UNITS: usize = 1 << 13;
 /// Turns of a short loop that are counted at once: to count each would take as long as the turn.
 pub(crate) const SOME: usize = 1 << 10;
 
+#[cfg(test)]
+thread_local! {
+    /// Fewer units in a test, so that small programs are stopped anywhere.
+    pub(crate) static INTERVAL: std::cell::Cell<usize> = const { std::cell::Cell::new(UNITS) };
+}
+
+#[cfg(test)]
+fn interval() -> usize {
+    INTERVAL.get()
+}
+
+#[cfg(not(test))]
+const fn interval() -> usize {
+    UNITS
+}
+
 /// Counts units of work and asks the host now and then.
 pub(crate) struct Pace<'c, 'h> {
     /// `None`: nobody watches.
     control: Option<&'c Control<'h>>,
     left: usize,
+    /// The deadline ends the work too.
+    in_time: bool,
+    /// What the host has said, once it has said that this is the end.
+    stopped: Option<Stop>,
 }
 
 impl<'c, 'h> Pace<'c, 'h> {
     /// A pace whose first look is so many units away.
     pub(crate) fn of(control: &'c Control<'h>) -> Pace<'c, 'h> {
-        let (control, left) = (Some(control), UNITS);
-        Pace { control, left }
+        Pace {
+            control: Some(control),
+            left: interval(),
+            in_time: true,
+            stopped: None,
+        }
     }
 
     /// A pace that begins with a look.
     pub(crate) fn at_once(control: &'c Control<'h>) -> Pace<'c, 'h> {
-        let (control, left) = (Some(control), 0);
-        Pace { control, left }
+        Pace {
+            left: 0,
+            ..Pace::of(control)
+        }
+    }
+
+    /// A pace that begins with a look and that no deadline ends, for what is done with a placement:
+    /// half of it is of no use, and to do without it is not what the host has asked for. // C4
+    #[inline(never)]
+    pub(crate) fn until_cancelled(control: &'c Control<'h>) -> Pace<'c, 'h> {
+        Pace {
+            in_time: false,
+            ..Pace::at_once(control)
+        }
     }
 
     /// A pace that nothing stops.
     pub(crate) fn free() -> Pace<'c, 'h> {
-        let (control, left) = (None, usize::MAX);
-        Pace { control, left }
+        Pace {
+            control: None,
+            left: usize::MAX,
+            in_time: false,
+            stopped: None,
+        }
     }
 
     /// Counts units of work that are done next.
@@ -51,11 +91,39 @@ impl<'c, 'h> Pace<'c, 'h> {
         }
     }
 
+    /// Counts units of work that are done next; whether the host has stopped them, now or before.
+    ///
+    /// For loops that are left early: what they were to find is incomplete, as is what others make
+    /// of it, and whoever began it all throws it away for what [`Pace::end`] says. That is less code
+    /// than a way out of every function, as is a call in each loop.
+    #[inline(never)]
+    pub(crate) fn over(&mut self, units: usize) -> bool {
+        self.work(units).is_err()
+    }
+
+    /// Whether the host has stopped it; asks nobody.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// Whether everything was done.
+    pub(crate) fn end(&self) -> Result<(), Stop> {
+        self.stopped.map_or(Ok(()), Err)
+    }
+
     /// Asks the host.
     #[cold]
     fn look(&mut self) -> Result<(), Stop> {
-        self.left = UNITS;
-        self.control.map_or(Ok(()), Control::look)
+        let seen = self.control.map_or(Ok(()), Control::look);
+        let late = seen == Err(Stop::OutOfBudget) && !self.in_time;
+        self.stopped = self.stopped.or(seen.err().filter(|_| !late));
+        // Who is stopped is told so each time.
+        self.left = if self.stopped.is_some() {
+            0
+        } else {
+            interval()
+        };
+        self.end()
     }
 }
 
@@ -67,8 +135,10 @@ mod tests {
     };
     use crate::options::Options;
     use crate::order::reference_unless;
+    use crate::pipeline::{Pipeline, PipelineOptions};
     use crate::place;
     use crate::raw::{RawProblem, solve_raw};
+    use crate::verify::{verify_deep_with, verify_with};
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,6 +160,17 @@ mod tests {
         }
         assert_eq!(pace.work(1), Err(Stop::Cancelled));
         assert_eq!(Pace::free().work(usize::MAX), Ok(()));
+    }
+
+    const MEMORY_ANALYSIS: &str = "memory_analysis_after_coloring_allocator_dram_shared";
+
+    /// All passes but the splitter. What each counts besides is counted by itself, for a run that
+    /// verifies after each pass does not say which of the two is at work.
+    fn all_passes() -> PipelineOptions {
+        PipelineOptions {
+            dram_rotation: true,
+            ..PipelineOptions::default()
+        }
     }
 
     /// Locations of the runs that are watched.
@@ -170,6 +251,19 @@ mod tests {
             let plan = solve_raw(&raw, &Options::default(), control);
             assert_eq!(plan.map(|plan| plan.peak), Ok(128));
         });
+        let all = Pipeline::new(&all_passes()).expect("valid choices");
+        let mut proven = crate::Plan::default();
+        let passes = looks(|control| {
+            let outcome = all.decide(&program, &Options::default(), control);
+            proven = outcome.expect("there is room").report.plan;
+        });
+        let proofs = looks(|control| {
+            control.enter("verify");
+            assert_eq!(verify_with(&program, &proven, control), Ok(Vec::new()));
+            control.enter("verify_deep");
+            let deep = verify_deep_with(&program, &proven, control);
+            assert_eq!(deep.map(|deep| deep.violations), Ok(Vec::new()));
+        });
         let problem = place::testing::alternating(LOCATIONS);
         let mut parts = BTreeMap::new();
         for (name, part) in place::testing::PARTS {
@@ -190,6 +284,16 @@ mod tests {
             (&seen_raw, "start", 5),
             (&seen_raw, "bound", 5),
             (&seen_raw, "search", 72),
+            (&passes, "address_rotation_dram", 167),
+            (&passes, "dynamic_dma_cleanup", 7),
+            (&passes, "build_fdeps", 76),
+            (&passes, "anti_dependency_analyzer_post_dram", 76),
+            (&passes, MEMORY_ANALYSIS, 17),
+            (&passes, "anti_dependency_analyzer_post_shared_dram", 91),
+            (&passes, "lnc_verifier", 60),
+            (&passes, "hbm_usage", 21),
+            (&proofs, "verify", 54),
+            (&proofs, "verify_deep", 220),
             (&parts, "prepared", 3),
             (&parts, "orders", 15),
             (&parts, "neighbours", 2),

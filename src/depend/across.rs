@@ -26,6 +26,7 @@ use super::reach::{self, Carrier, Meeting};
 use super::scan::{Link, Scan, Wanted};
 use super::sources::{Source, sources};
 use super::strands::{Step, Strands};
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// How much work may be spent.
@@ -58,6 +59,7 @@ pub(super) fn needed(
     pieces: &[Piece],
     scan: &mut Scan<'_>,
     mut effort: Effort,
+    pace: &mut Pace<'_, '_>,
 ) -> Vec<Meeting> {
     let mut walk = Walk {
         code,
@@ -65,7 +67,7 @@ pub(super) fn needed(
         scan,
         on_path: vec![false; strands.len()],
     };
-    let mut pending = sources(code, strands, pieces);
+    let mut pending = sources(code, strands, pieces, pace);
     let mut needed = Vec::new();
     // A first limit that most walks in real programs stay below.
     let mut limit = 1 << 12;
@@ -74,7 +76,7 @@ pub(super) fn needed(
             let most = effort.exact.min(limit);
             let mut left = most;
             // What a walk finds before it gives up is needed all the same.
-            let done = walk.simple_paths(source, &mut left, &mut needed);
+            let done = walk.simple_paths(source, &mut left, &mut needed, pace);
             effort.exact -= most - left;
             !done
         });
@@ -92,7 +94,8 @@ pub(super) fn needed(
     pending
         .iter()
         .for_each(|s| is_pending[s.strand as usize] = true);
-    let mut met = reach::meetings(pieces, strands, Wanted::Reduced, |s| is_pending[s as usize]);
+    let from = |strand: u32| is_pending[strand as usize];
+    let mut met = reach::meetings(pieces, strands, Wanted::Reduced, from, pace);
     met.sort_compact_by_key(|m| (strands.of(m.from), m.from, m.to));
     let mut dominators = Dominators::new(strands);
     let mut rest: &[Meeting] = &met;
@@ -104,8 +107,8 @@ pub(super) fn needed(
         rest = others;
         let mut found = Vec::new();
         let targets = own.iter().map(|m| strands.of(m.to));
-        let done = dominators.find(source.strand, targets, &mut effort.visits)
-            && walk.dominators(source, &dominators, &mut effort.safe, &mut found);
+        let done = dominators.find(source.strand, targets, &mut effort.visits, pace)
+            && walk.dominators(source, &dominators, &mut effort.safe, &mut found, pace);
         if !done {
             needed.extend_from_slice(own);
             continue;
@@ -128,10 +131,16 @@ struct Walk<'a, 'code> {
 
 impl Walk<'_, '_> {
     /// Finds the edges that some simple path needs; whether the limit was enough.
-    fn simple_paths(&mut self, source: &Source, left: &mut u64, found: &mut Vec<Meeting>) -> bool {
+    fn simple_paths(
+        &mut self,
+        source: &Source,
+        left: &mut u64,
+        found: &mut Vec<Meeting>,
+        pace: &mut Pace<'_, '_>,
+    ) -> bool {
         let strands = self.strands;
         let steps = |strand| strands.succs(strand);
-        self.run(source, steps, left, |link, carried| {
+        self.run(source, steps, left, pace, |link, carried| {
             found.push(Meeting {
                 from: link.from_index,
                 to: link.to_index,
@@ -148,9 +157,10 @@ impl Walk<'_, '_> {
         tree: &Dominators<'_>,
         left: &mut u64,
         found: &mut Vec<(u32, u32)>,
+        pace: &mut Pace<'_, '_>,
     ) -> bool {
         let steps = |strand| tree.steps(strand);
-        self.run(source, steps, left, |link, _| {
+        self.run(source, steps, left, pace, |link, _| {
             found.push((link.from_index, link.to_index));
         })
     }
@@ -162,16 +172,20 @@ impl Walk<'_, '_> {
         source: &Source,
         steps: impl Fn(u32) -> &'s [Step],
         left: &mut u64,
+        pace: &mut Pace<'_, '_>,
         mut found: impl FnMut(&Link, Option<Carrier>),
     ) -> bool {
         let (code, strands) = (self.code, self.strands);
+        if pace.over(10) {
+            return true;
+        }
         if !spend(left, strands.size(source.strand)) {
             return false;
         }
         self.scan.begin(2 * code.instructions());
         // Only what follows the last fence is shown; positions keep counting from the start.
         self.scan
-            .extend(strands.instructions(source.strand), |_| {});
+            .extend(strands.instructions(source.strand), pace, |_| {});
         let own = self.scan.positions();
         if self.nothing_waits(source) {
             return true;
@@ -192,6 +206,9 @@ impl Walk<'_, '_> {
                 continue;
             };
             frame.step += 1;
+            if pace.over(1 + source.waits.len()) {
+                break;
+            }
             if self.on_path[step.to as usize] || strands.stage(step.to) > source.last_stage {
                 continue;
             }
@@ -208,7 +225,7 @@ impl Walk<'_, '_> {
             let before_fence = strands
                 .instructions(step.to)
                 .take_while(|&i| !code.is_fence(i));
-            self.scan.extend(before_fence, |link| {
+            self.scan.extend(before_fence, pace, |link| {
                 if link.from < own {
                     found(&link, carried);
                 }

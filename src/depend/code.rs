@@ -5,6 +5,7 @@
 //! addresses, spaces, roots and views.
 
 use crate::ir::{FlatIndex, Function, Kind};
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 use super::layout::Layout;
@@ -33,7 +34,7 @@ pub(super) struct Code {
 const FENCE: u32 = u32::MAX;
 
 impl Code {
-    pub(super) fn new(function: &Function, layout: &Layout) -> Code {
+    pub(super) fn new(function: &Function, layout: &Layout, pace: &mut Pace<'_, '_>) -> Code {
         let instructions = function.instructions();
         let fences = |kind| matches!(kind, Kind::Barrier | Kind::Call); // L7, M4
         let mut numbers: Vec<u32> = instructions
@@ -49,6 +50,9 @@ impl Code {
         let mut ranges = Vec::new(); // (area, first byte, end, writes)
         starts.push(0);
         for (index, instruction) in instructions.iter().enumerate() {
+            if pace.over(1) {
+                break;
+            }
             if fences(instruction.kind) {
                 // Everything before comes before it and everything after comes after it, whatever
                 // it touches.
@@ -57,6 +61,9 @@ impl Code {
                 let number = numbers.binary_search(&instruction.engine);
                 engine.push(number.expect("collected above") as u32);
                 let index = FlatIndex::new(index);
+                if pace.over(function.uses(index).len() + function.defs(index).len()) {
+                    break;
+                }
                 let runs = layout.runs(index);
                 let uses = function.uses(index).iter().map(|a| (a, false));
                 let defs = function.defs(index).iter().map(|a| (a, true));
@@ -79,14 +86,24 @@ impl Code {
         cuts.sort_compact();
         cuts.dedup();
         let cell = |cut: (u32, u64)| cuts.binary_search(&cut).expect("a cut") as u32;
-        let touches = ranges
-            .iter()
-            .map(|&(area, first, end, writes)| Touch {
+        let mut touches = Vec::with_capacity(ranges.len());
+        for (area, first, end, writes) in ranges {
+            // Two searches.
+            if pace.over(10) {
+                break;
+            }
+            touches.push(Touch {
                 first: cell((area, first)),
                 end: cell((area, end)),
                 writes,
-            })
-            .collect();
+            });
+        }
+        if pace.is_stopped() {
+            // Nothing but fences: whatever goes on with it finds nothing.
+            engine.resize(instructions.len(), FENCE);
+            starts.clear();
+            starts.resize(instructions.len() + 1, 0);
+        }
         Code {
             engines: numbers.len(),
             engine,

@@ -10,7 +10,7 @@ use crate::plan::{Plan, Site};
 use crate::planner::CallGraph;
 use crate::shared::{Fate, Groups, Member, Predicate, Timeline, home};
 
-use super::races::{PlacedGroup, Race, SharedAccess, groups_that_meet, races};
+use super::races::{PlacedGroup, Race, SharedAccess, groups_that_meet_unless, races_unless};
 
 /// The races of a program, as warnings with the group's name; see [`Race`]. // D3
 ///
@@ -26,9 +26,19 @@ pub fn across_cores(
     options: &Options,
     shared: Option<Predicate<'_>>,
 ) -> Result<Vec<(String, Race)>> {
+    across_cores_unless(program, plan, options, shared, &mut Pace::free())
+}
+
+/// As [`across_cores`], unless the host stops it. // S2
+pub(crate) fn across_cores_unless(
+    program: &Program,
+    plan: &Plan,
+    options: &Options,
+    shared: Option<Predicate<'_>>,
+    pace: &mut Pace<'_, '_>,
+) -> Result<Vec<(String, Race)>> {
     let modules = program.modules();
-    let groups = Groups::of(modules, options.usage_mask, shared)?;
-    let pace = &mut Pace::free();
+    let groups = Groups::unless(modules, options.usage_mask, shared, pace)?;
     let calls = modules.iter().map(|module| CallGraph::of(module, pace));
     let calls: Vec<CallGraph> = calls.collect::<Result<_>>()?;
     let timeline = Timeline::of(modules, &calls, &groups, pace)?;
@@ -56,7 +66,9 @@ pub fn across_cores(
             })
         })
         .collect();
-    if let Some(&(a, b)) = groups_that_meet(&placed).first() {
+    let meeting = groups_that_meet_unless(&placed, pace);
+    pace.end()?;
+    if let Some(&(a, b)) = meeting.first() {
         let (a, b) = (&placed[a], &placed[b]);
         let message = format!(
             "{} at {} to {} and {} at {} to {} share bytes in one epoch",
@@ -78,7 +90,7 @@ pub fn across_cores(
         };
         for f in 0..module.functions().len() {
             if let Some(start) = timeline.start(m, f) {
-                tour.function(f, When::From(start));
+                tour.function(f, When::From(start), pace);
             }
         }
     }
@@ -86,7 +98,9 @@ pub fn across_cores(
         let owner = groups.all[race.group as usize].owner;
         (name(modules, owner), race)
     };
-    Ok(races(&accesses).into_iter().map(named).collect())
+    let found = races_unless(&accesses, pace);
+    pace.end()?;
+    Ok(found.into_iter().map(named).collect())
 }
 
 fn name(modules: &[Module], owner: Member) -> String {
@@ -114,7 +128,7 @@ struct Tour<'a> {
 }
 
 impl Tour<'_> {
-    fn function(&mut self, f: usize, when: When) {
+    fn function(&mut self, f: usize, when: When, pace: &mut Pace<'_, '_>) {
         if !self.seen.insert((f, when)) {
             return;
         }
@@ -129,6 +143,9 @@ impl Tour<'_> {
             }
         };
         for t in (0..function.instructions().len()).map(FlatIndex::new) {
+            if pace.over(1 + function.uses(t).len() + function.defs(t).len()) {
+                return;
+            }
             self.instruction(f, function, t, runs(t));
         }
         for site in self.calls.calls_of(f) {
@@ -142,7 +159,7 @@ impl Tour<'_> {
                 true => When::From(inner.first().0),
                 false => When::Within(inner),
             };
-            self.function(site.callee, when);
+            self.function(site.callee, when, pace);
         }
     }
 

@@ -6,6 +6,7 @@
 
 use super::across::spend;
 use super::strands::{Step, Strands};
+use crate::pace::Pace;
 
 const NONE: u32 = u32::MAX;
 
@@ -36,7 +37,12 @@ impl<'a> Dominators<'a> {
         source: u32,
         targets: impl Iterator<Item = u32>,
         left: &mut u64,
+        pace: &mut Pace<'_, '_>,
     ) -> bool {
+        // All strands are met a few times here.
+        if pace.over(5 * self.strands.len()) {
+            return false;
+        }
         self.children.iter_mut().for_each(Vec::clear);
         if !spend(left, self.strands.len() as u32) || !self.aim(source, targets, left) {
             return false;

@@ -54,12 +54,14 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::ir::{BlockId, FlatIndex, Function, Program};
+use crate::pace::Pace;
 use crate::plan::{Dependence, DependenceKind, Plan, Site};
 use crate::sorting::CompactSort as _;
 
 use across::Effort;
 use code::Code;
 pub use cores::across_cores;
+pub(crate) use cores::across_cores_unless;
 pub use layout::Layout;
 use pieces::pieces;
 pub use races::{PlacedGroup, Race, SharedAccess, groups_that_meet, races};
@@ -95,8 +97,16 @@ impl Edge {
 /// would have run. Views count as their roots, partial defs hide only their own bytes. Per use and engine only
 /// the latest def is named; other edges may imply an edge. Sorted by `(from, to)`.
 pub fn flow(function: &Function, layout: &Layout) -> Vec<Edge> {
-    let code = Code::new(function, layout);
-    edges(function, &code, Wanted::Flow, Effort::of(0))
+    flow_unless(function, layout, &mut Pace::free())
+}
+
+/// As [`flow`], unless the host stops it. // S2
+pub(crate) fn flow_unless(
+    function: &Function,
+    layout: &Layout,
+    pace: &mut Pace<'_, '_>,
+) -> Vec<Edge> {
+    edges(function, layout, Wanted::Flow, Effort::of(0), pace)
 }
 
 /// Where an instruction overwrites bytes that another engine has read or written.
@@ -104,8 +114,16 @@ pub fn flow(function: &Function, layout: &Layout) -> Vec<Edge> {
 /// By address for what `layout` places, by location for the rest. Per instruction and engine only
 /// the latest reader or writer is named; other edges may imply an edge. Sorted by `(from, to)`.
 pub fn reuse(function: &Function, layout: &Layout) -> Vec<Edge> {
-    let code = Code::new(function, layout);
-    edges(function, &code, Wanted::Reuse, Effort::of(0))
+    reuse_unless(function, layout, &mut Pace::free())
+}
+
+/// As [`reuse`], unless the host stops it. // S2
+pub(crate) fn reuse_unless(
+    function: &Function,
+    layout: &Layout,
+    pace: &mut Pace<'_, '_>,
+) -> Vec<Edge> {
+    edges(function, layout, Wanted::Reuse, Effort::of(0), pace)
 }
 
 /// Every edge that the function needs and that neither its engines, nor its fences, nor other
@@ -116,9 +134,17 @@ pub fn reuse(function: &Function, layout: &Layout) -> Vec<Edge> {
 /// branches and loops it is exact for all but tangled graphs, in which some implied edges may
 /// remain; see `across`.
 pub fn dependences(function: &Function, layout: &Layout) -> Vec<Edge> {
-    let code = Code::new(function, layout);
+    dependences_unless(function, layout, &mut Pace::free())
+}
+
+/// As [`dependences`], unless the host stops it. // S2
+pub(crate) fn dependences_unless(
+    function: &Function,
+    layout: &Layout,
+    pace: &mut Pace<'_, '_>,
+) -> Vec<Edge> {
     let effort = Effort::of(function.instructions().len());
-    edges(function, &code, Wanted::Reduced, effort)
+    edges(function, layout, Wanted::Reduced, effort, pace)
 }
 
 /// Edges of one function as a plan holds them.
@@ -160,13 +186,20 @@ pub fn order(program: &Program, plan: &mut Plan) -> Result<()> {
     Ok(())
 }
 
-fn edges(function: &Function, code: &Code, wanted: Wanted, effort: Effort) -> Vec<Edge> {
-    let strands = Strands::new(function, code);
+fn edges(
+    function: &Function,
+    layout: &Layout,
+    wanted: Wanted,
+    effort: Effort,
+    pace: &mut Pace<'_, '_>,
+) -> Vec<Edge> {
+    let code = &Code::new(function, layout, pace);
+    let strands = Strands::new(function, code, pace);
     let mut scan = Scan::new(code, wanted);
     let mut edges = Vec::new();
     for strand in 0..strands.len() as u32 {
         scan.begin(code.instructions());
-        scan.extend(strands.instructions(strand), |link| {
+        scan.extend(strands.instructions(strand), pace, |link| {
             edges.push(Edge {
                 from: FlatIndex(link.from_index),
                 to: FlatIndex(link.to_index),
@@ -175,11 +208,11 @@ fn edges(function: &Function, code: &Code, wanted: Wanted, effort: Effort) -> Ve
             });
         });
     }
-    let pieces = pieces(code, &strands);
+    let pieces = pieces(code, &strands, pace);
     let across = if wanted == Wanted::Reduced {
-        across::needed(code, &strands, &pieces, &mut scan, effort)
+        across::needed(code, &strands, &pieces, &mut scan, effort, pace)
     } else {
-        reach::meetings(&pieces, &strands, wanted, |_| true)
+        reach::meetings(&pieces, &strands, wanted, |_| true, pace)
     };
     edges.extend(across.iter().map(|meeting| Edge {
         from: FlatIndex(meeting.from),

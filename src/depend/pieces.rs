@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::code::Code;
 use super::cover::Cover;
 use super::strands::Strands;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// What a strand shows of an access.
@@ -49,21 +50,27 @@ pub(super) struct Piece {
 }
 
 /// The pieces of every strand, by strand and role.
-pub(super) fn pieces(code: &Code, strands: &Strands) -> Vec<Piece> {
+pub(super) fn pieces(code: &Code, strands: &Strands, pace: &mut Pace<'_, '_>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for strand in 0..strands.len() as u32 {
         if !strands.preds(strand).is_empty() {
-            first_accesses(code, strands, strand, &mut pieces);
+            first_accesses(code, strands, strand, &mut pieces, pace);
         }
         if !strands.succs(strand).is_empty() {
-            last_accesses(code, strands, strand, &mut pieces);
+            last_accesses(code, strands, strand, &mut pieces, pace);
         }
     }
     pieces.sort_compact_by_key(|p| (p.strand, p.role as u8, p.index, p.first));
     pieces
 }
 
-fn first_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<Piece>) {
+fn first_accesses(
+    code: &Code,
+    strands: &Strands,
+    strand: u32,
+    pieces: &mut Vec<Piece>,
+    pace: &mut Pace<'_, '_>,
+) {
     let mut written = Cover::default();
     let mut read = vec![Cover::default(); code.engines()];
     for (position, index) in (0..).zip(strands.instructions(strand)) {
@@ -82,6 +89,9 @@ fn first_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<
             });
         };
         let touches = code.touches(index);
+        if pace.over(1 + 5 * touches.len()) {
+            break;
+        }
         for touch in touches.iter().filter(|t| !t.writes) {
             read[engine].claim(touch.first, touch.end, |first, end| {
                 written.missing(first, end, |first, end| add(Role::FirstRead, first, end));
@@ -95,7 +105,13 @@ fn first_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<
     }
 }
 
-fn last_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<Piece>) {
+fn last_accesses(
+    code: &Code,
+    strands: &Strands,
+    strand: u32,
+    pieces: &mut Vec<Piece>,
+    pace: &mut Pace<'_, '_>,
+) {
     let mut written = Cover::default();
     let mut read = vec![Cover::default(); code.engines()];
     let mut position = strands.size(strand);
@@ -116,6 +132,9 @@ fn last_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<P
             });
         };
         let touches = code.touches(index);
+        if pace.over(1 + 5 * touches.len()) {
+            break;
+        }
         for touch in touches.iter().filter(|t| t.writes) {
             written.claim(touch.first, touch.end, |first, end| {
                 add(Role::LastWrite, first, end);
@@ -130,7 +149,11 @@ fn last_accesses(code: &Code, strands: &Strands, strand: u32, pieces: &mut Vec<P
 }
 
 /// Visits each run of cells over which the same pieces lie, with these pieces in their order.
-pub(super) fn sweep(pieces: &[Piece], mut visit: impl FnMut(&[Piece])) {
+pub(super) fn sweep(
+    pieces: &[Piece],
+    pace: &mut Pace<'_, '_>,
+    mut visit: impl FnMut(&[Piece], &mut Pace<'_, '_>),
+) {
     let mut events: Vec<(u32, bool, u32)> = Vec::with_capacity(2 * pieces.len());
     for (number, piece) in pieces.iter().enumerate() {
         events.push((piece.first, true, number as u32));
@@ -142,6 +165,9 @@ pub(super) fn sweep(pieces: &[Piece], mut visit: impl FnMut(&[Piece])) {
     let mut first_ones = 0; // How many of the active are first accesses.
     let mut events = events.into_iter().peekable();
     while let Some((cell, begins, number)) = events.next() {
+        if pace.over(5) {
+            break;
+        }
         let piece = &pieces[number as usize];
         let is_first = usize::from(piece.role.is_first());
         if begins {
@@ -155,7 +181,10 @@ pub(super) fn sweep(pieces: &[Piece], mut visit: impl FnMut(&[Piece])) {
         if !more && first_ones > 0 && first_ones < active.len() {
             over.clear();
             over.extend(active.iter().map(|&number| pieces[number as usize]));
-            visit(&over);
+            if pace.over(over.len()) {
+                break;
+            }
+            visit(&over, pace);
         }
     }
 }

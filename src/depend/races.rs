@@ -13,6 +13,7 @@ use std::fmt;
 
 use crate::ir::Segment;
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::plan::Site;
 use crate::sorting::CompactSort as _;
 
@@ -96,11 +97,20 @@ impl fmt::Display for Race {
 ///
 /// Empty iff there is no such pair; where many groups lie over each other, not each pair is named.
 pub fn groups_that_meet(groups: &[PlacedGroup]) -> Vec<(usize, usize)> {
+    groups_that_meet_unless(groups, &mut Pace::free())
+}
+
+/// As [`groups_that_meet`], unless the host stops it. // S2
+pub(super) fn groups_that_meet_unless(
+    groups: &[PlacedGroup],
+    pace: &mut Pace<'_, '_>,
+) -> Vec<(usize, usize)> {
     let lives = |g: usize| groups[g].life.iter().copied();
     let mut pairs = BTreeSet::new();
     for_each_epoch(
         (0..groups.len()).flat_map(|g| lives(g).map(move |s| (s, g))),
-        |_, alive| {
+        pace,
+        |_, alive, pace| {
             alive.sort_compact_by_key(|&g| (groups[g].start, g));
             // On each core, what reaches furthest; `None` is a core that no group names.
             let mut furthest: OrderedMap<Option<u32>, usize> = OrderedMap::new();
@@ -109,6 +119,9 @@ pub fn groups_that_meet(groups: &[PlacedGroup]) -> Vec<(usize, usize)> {
                 .flat_map(|&g| groups[g].cores.clone())
                 .collect();
             for &g in alive.iter().filter(|&&g| groups[g].start < groups[g].end) {
+                if pace.over(5) {
+                    break;
+                }
                 let everywhere = groups[g].cores.is_empty();
                 let cores: Vec<Option<u32>> = if everywhere {
                     named.iter().copied().map(Some).chain([None]).collect()
@@ -133,8 +146,17 @@ pub fn groups_that_meet(groups: &[PlacedGroup]) -> Vec<(usize, usize)> {
 /// Races, sorted by group and cores; for each group and pair of cores the first one by epoch,
 /// then byte.
 pub fn races(accesses: &[SharedAccess]) -> Vec<Race> {
+    races_unless(accesses, &mut Pace::free())
+}
+
+/// As [`races`], unless the host stops it. // S2
+pub(super) fn races_unless(accesses: &[SharedAccess], pace: &mut Pace<'_, '_>) -> Vec<Race> {
     let mut by_group: OrderedMap<u32, Vec<usize>> = OrderedMap::new();
     for (n, access) in accesses.iter().enumerate() {
+        // A map is asked.
+        if pace.over(10) {
+            break;
+        }
         if access.start < access.end {
             by_group.entry(access.group).or_default().push(n);
         }
@@ -146,7 +168,8 @@ pub fn races(accesses: &[SharedAccess]) -> Vec<Race> {
         }
         for_each_epoch(
             members.iter().map(|&n| (accesses[n].epochs, n)),
-            |epoch, open| {
+            pace,
+            |epoch, open, pace| {
                 open.sort_compact_by(|&n, &m| {
                     let key = |n: usize| (accesses[n].start, &accesses[n].site, n);
                     key(n).cmp(&key(m))
@@ -154,6 +177,9 @@ pub fn races(accesses: &[SharedAccess]) -> Vec<Race> {
                 // By core: the access that reaches furthest, of all and of the writing ones.
                 let mut furthest: [OrderedMap<u32, usize>; 2] = Default::default();
                 for &n in open.iter() {
+                    if pace.over(5) {
+                        break;
+                    }
                     let access = &accesses[n];
                     let core = access.site.core;
                     for (&other, &m) in &furthest[usize::from(!access.writes)] {
@@ -190,7 +216,8 @@ pub fn races(accesses: &[SharedAccess]) -> Vec<Race> {
 /// and the things.
 fn for_each_epoch(
     things: impl Iterator<Item = (Segment, usize)>,
-    mut visit: impl FnMut(u32, &mut Vec<usize>),
+    pace: &mut Pace<'_, '_>,
+    mut visit: impl FnMut(u32, &mut Vec<usize>, &mut Pace<'_, '_>),
 ) {
     let mut events = Vec::new();
     for (segment, thing) in things {
@@ -204,6 +231,9 @@ fn for_each_epoch(
         // One thing may end and begin at once: two segments that touch.
         let mut new = false;
         for &(_, begins, thing) in at {
+            if pace.over(5) {
+                break;
+            }
             if begins {
                 new |= open.insert(thing);
             } else {
@@ -213,7 +243,10 @@ fn for_each_epoch(
         if new {
             list.clear();
             list.extend(open.iter().copied());
-            visit(at[0].0 as u32, &mut list);
+            if pace.over(5 * list.len()) {
+                break;
+            }
+            visit(at[0].0 as u32, &mut list, pace);
         }
     }
 }

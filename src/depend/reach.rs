@@ -14,6 +14,7 @@
 
 use std::cmp::Reverse;
 
+use crate::pace::Pace;
 use crate::plan::DependenceKind;
 use crate::sorting::CompactSort as _;
 
@@ -87,9 +88,10 @@ pub(super) fn meetings(
     strands: &Strands,
     wanted: Wanted,
     from: impl Fn(u32) -> bool,
+    pace: &mut Pace<'_, '_>,
 ) -> Vec<Meeting> {
     let mut walks = Walks::new(strands, wanted);
-    sweep(pieces, |over| walks.cell(over, &from));
+    sweep(pieces, pace, |over, pace| walks.cell(over, &from, pace));
     merge(&mut walks.found);
     walks.found
 }
@@ -122,7 +124,7 @@ impl<'a> Walks<'a> {
     }
 
     /// The meetings in one run of cells.
-    fn cell(&mut self, over: &[Piece], from: impl Fn(u32) -> bool) {
+    fn cell(&mut self, over: &[Piece], from: impl Fn(u32) -> bool, pace: &mut Pace<'_, '_>) {
         let mut at = 0;
         for group in over.chunk_by(|a, b| a.strand == b.strand) {
             self.group[group[0].strand as usize] = (at, at + group.len() as u32);
@@ -137,10 +139,10 @@ impl<'a> Walks<'a> {
         for last in over.iter().filter(|p| from(p.strand)) {
             match last.role {
                 Role::LastWrite => {
-                    self.flow(over, last);
-                    self.output(over, last);
+                    self.flow(over, last, pace);
+                    self.output(over, last, pace);
                 }
-                Role::LastRead => self.anti(over, last),
+                Role::LastRead => self.anti(over, last, pace),
                 _ => {}
             }
         }
@@ -154,7 +156,7 @@ impl<'a> Walks<'a> {
     }
 
     /// Reads that see the write.
-    fn flow(&mut self, over: &[Piece], write: &Piece) {
+    fn flow(&mut self, over: &[Piece], write: &Piece, pace: &mut Pace<'_, '_>) {
         if !self.wanted.admits(DependenceKind::Flow) {
             return;
         }
@@ -162,6 +164,7 @@ impl<'a> Walks<'a> {
         let of = |strand: u32| pieces_of(over, group[strand as usize]);
         self.flood.run(
             strands,
+            pace,
             (write.strand, self.reads_end),
             |strand| !writes(of(strand)),
             |strand, carried| {
@@ -169,11 +172,11 @@ impl<'a> Walks<'a> {
                     meet(found, write, read, DependenceKind::Flow, carried);
                 }
             },
-        );
+        )
     }
 
     /// Writes that follow the write, with no read in between.
-    fn output(&mut self, over: &[Piece], write: &Piece) {
+    fn output(&mut self, over: &[Piece], write: &Piece, pace: &mut Pace<'_, '_>) {
         let (found, group, strands) = (&mut self.found, &self.group, self.strands);
         let of = |strand: u32| pieces_of(over, group[strand as usize]);
         let read_later = of(write.strand).iter().any(|p| p.role == Role::LastRead);
@@ -182,6 +185,7 @@ impl<'a> Walks<'a> {
         }
         self.flood.run(
             strands,
+            pace,
             (write.strand, self.writes_end),
             |strand| of(strand).is_empty(),
             |strand, carried| {
@@ -191,11 +195,11 @@ impl<'a> Walks<'a> {
                     meet(found, write, next, DependenceKind::Output, carried);
                 }
             },
-        );
+        )
     }
 
     /// Writes that follow the read, with no read of the same engine in between.
-    fn anti(&mut self, over: &[Piece], read: &Piece) {
+    fn anti(&mut self, over: &[Piece], read: &Piece, pace: &mut Pace<'_, '_>) {
         if !self.wanted.admits(DependenceKind::Anti) {
             return;
         }
@@ -204,6 +208,7 @@ impl<'a> Walks<'a> {
         let reads = |p: &Piece| p.role == Role::FirstRead && p.engine == read.engine;
         self.flood.run(
             strands,
+            pace,
             (read.strand, self.writes_end),
             |strand| !writes(of(strand)) && !of(strand).iter().any(reads),
             |strand, carried| {
@@ -214,7 +219,7 @@ impl<'a> Walks<'a> {
                     meet(found, read, write, DependenceKind::Anti, carried);
                 }
             },
-        );
+        )
     }
 }
 
@@ -273,6 +278,7 @@ impl Flood {
     fn run(
         &mut self,
         strands: &Strands,
+        pace: &mut Pace<'_, '_>,
         (source, end): (u32, u32),
         passes: impl Fn(u32) -> bool,
         mut arrive: impl FnMut(u32, Option<Carrier>),
@@ -295,6 +301,9 @@ impl Flood {
                     continue;
                 }
                 self.seen[strand as usize] = self.walk;
+                if pace.over(5) {
+                    break;
+                }
                 arrive(strand, carried);
                 if !strands.fenced(strand) && passes(strand) {
                     self.leave(strands, end, strand, carried);

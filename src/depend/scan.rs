@@ -19,6 +19,7 @@
 
 use std::cmp::Reverse;
 
+use crate::pace::Pace;
 use crate::plan::DependenceKind;
 use crate::sorting::CompactSort as _;
 
@@ -133,10 +134,15 @@ impl<'a> Scan<'a> {
     pub(super) fn extend(
         &mut self,
         indices: impl IntoIterator<Item = u32>,
+        pace: &mut Pace<'_, '_>,
         mut found: impl FnMut(Link),
     ) {
         let engines = self.code.engines();
         for index in indices {
+            // A touch goes down a tree, and up again.
+            if pace.over(5 + 20 * self.code.touches(index).len()) {
+                break;
+            }
             let position = self.trace.len();
             let now = self.origin + position as Time;
             self.trace.push(index);

@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::pieces::{Piece, Role, sweep};
 use super::strands::Strands;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// A strand that shows something to others, or to its own next execution.
@@ -29,7 +30,12 @@ pub(super) struct Wait {
 ///
 /// Another strand counts if it touches the same cells first and comes in a later stage; whether
 /// anything hides one from the other on the way is not looked at.
-pub(super) fn sources(code: &Code, strands: &Strands, pieces: &[Piece]) -> Vec<Source> {
+pub(super) fn sources(
+    code: &Code,
+    strands: &Strands,
+    pieces: &[Piece],
+    pace: &mut Pace<'_, '_>,
+) -> Vec<Source> {
     let engines = code.engines();
     // What may have to be waited for: a row each, with one entry per engine that waits.
     let shows = pieces.iter().filter(|p| !p.role.is_first());
@@ -41,7 +47,10 @@ pub(super) fn sources(code: &Code, strands: &Strands, pieces: &[Piece]) -> Vec<S
 
     // By engine: one more than the last stage that reads or writes the cells at hand first.
     let (mut reads, mut writes) = (vec![0; engines], vec![0; engines]);
-    sweep(pieces, |over| {
+    sweep(pieces, pace, |over, pace| {
+        if pace.over(over.len() * engines) {
+            return;
+        }
         reads.fill(0);
         writes.fill(0);
         for piece in over.iter().filter(|p| p.role.is_first()) {

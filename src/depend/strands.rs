@@ -11,7 +11,8 @@
 //! * **stages**: an edge never leads to a lower stage;
 //! * **acyclic**: without the back edges, the graph has no cycle, and `rank` grows along edges.
 
-use crate::ir::{BlockId, Function, Instruction};
+use crate::ir::{BlockId, Function};
+use crate::pace::Pace;
 
 use super::code::Code;
 
@@ -44,7 +45,7 @@ pub(super) struct Step {
 }
 
 impl Strands {
-    pub(super) fn new(function: &Function, code: &Code) -> Strands {
+    pub(super) fn new(function: &Function, code: &Code, pace: &mut Pace<'_, '_>) -> Strands {
         let blocks = function.blocks().len();
         let next = chains(function);
         let mut has_previous = vec![false; blocks];
@@ -64,6 +65,10 @@ impl Strands {
                 of_block[block.index()] = strands.len() as u32;
                 strand.blocks.push(block);
                 let range = function.block_range(block);
+                // Its edges are walked over a few times before and after this.
+                if pace.over(range.len() + 10 * (1 + function.successors(block).len())) {
+                    break;
+                }
                 strand.fenced |= range.clone().any(|i| code.is_fence(i));
                 strand.instructions.push(range);
                 at = next[block.index()];
@@ -83,8 +88,14 @@ impl Strands {
         }
         let rank = rank(&mut strands);
         let (stage, cyclic) = stages(&strands, &rank);
-        let block = |i: &Instruction| of_block[i.block.index()];
-        let of_instruction = function.instructions().iter().map(block).collect();
+        let mut of_instruction = Vec::with_capacity(function.instructions().len());
+        for instruction in function.instructions() {
+            if pace.over(1) {
+                break;
+            }
+            of_instruction.push(of_block[instruction.block.index()]);
+        }
+        of_instruction.resize(function.instructions().len(), 0); // If the host has stopped it.
         Strands {
             strands,
             rank,

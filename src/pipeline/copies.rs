@@ -1,26 +1,36 @@
 //! `dynamic_dma_cleanup`: copies that move bytes onto themselves. // X3
 
 use crate::ir::{Access, FlatIndex, Function, Kind, MemoryType, Space};
+use crate::pace::Pace;
 use crate::plan::FunctionPlan;
 
 /// The copies of a function whose source and destination are the same bytes.
-pub(super) fn elidable(function: &Function, planned: &FunctionPlan) -> Vec<FlatIndex> {
-    let copies = function.instructions().iter().enumerate();
-    let copies = copies
-        .filter(|(_, i)| i.kind == Kind::DmaCopy)
-        .map(|(t, _)| FlatIndex::new(t));
-    copies
-        .filter(|&t| {
-            let (mut uses, mut defs) = (function.uses(t).iter(), function.defs(t).iter());
-            let (Some(from), None, Some(to), None) =
-                (uses.next(), uses.next(), defs.next(), defs.next())
-            else {
-                return false;
-            };
-            let source = bytes(function, planned, from);
-            source.is_some() && source == bytes(function, planned, to)
-        })
-        .collect()
+pub(super) fn elidable(
+    function: &Function,
+    planned: &FunctionPlan,
+    pace: &mut Pace<'_, '_>,
+) -> Vec<FlatIndex> {
+    let mut elidable = Vec::new();
+    for (t, instruction) in function.instructions().iter().enumerate() {
+        if pace.over(1) {
+            break;
+        }
+        if instruction.kind != Kind::DmaCopy {
+            continue;
+        }
+        let t = FlatIndex::new(t);
+        let (mut uses, mut defs) = (function.uses(t).iter(), function.defs(t).iter());
+        let (Some(from), None, Some(to), None) =
+            (uses.next(), uses.next(), defs.next(), defs.next())
+        else {
+            continue;
+        };
+        let source = bytes(function, planned, from);
+        if source.is_some() && source == bytes(function, planned, to) {
+            elidable.push(t);
+        }
+    }
+    elidable
 }
 
 /// The space, the first address and the length of an access, if it has an address.

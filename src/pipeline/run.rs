@@ -3,6 +3,7 @@
 //! A run looks at the program and changes nothing; what it decides is a value. Storing that value
 //! cannot fail, so a host that keeps its program behind a lock holds the lock for the storing only.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::copies::elidable;
@@ -12,11 +13,12 @@ use crate::depend::{self, Edge, Layout};
 use crate::error::{Error, Fault, Result};
 use crate::ir::{FlatIndex, Function, Program};
 use crate::options::Options;
+use crate::pace::{Pace, SOME};
 use crate::plan::{Dependence, Plan};
 use crate::planner::{Planning, Rotation};
 use crate::report::{self, HbmUsage, Pressure, Verdict};
-use crate::shared::lnc_split;
-use crate::verify::{Violation, verify_deep, verify_shared};
+use crate::shared::{Predicate, lnc_split_unless};
+use crate::verify::{Violation, verify_deep_with, verify_with};
 
 /// What a pass did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +94,9 @@ impl Outcome {
 }
 
 /// Runs passes over a program; stores nothing.
+///
+/// Whatever a pass does, it looks at the host's flag. The deadline ends what places and what comes
+/// before it: a run that has a placement is worth its dependences and its proof. // C4, S2
 pub(super) fn run(
     passes: &[Pass],
     choices: &PipelineOptions,
@@ -99,10 +104,11 @@ pub(super) fn run(
     options: &Options,
     control: &mut Control<'_>,
 ) -> Result<Outcome> {
-    let split = match passes.contains(&Pass::LncSplitter) {
-        true => Some(lnc_split(program, choices.cores).map_err(|e| e.in_pass(Pass::LncSplitter))?),
-        false => None,
-    };
+    let mut split = None;
+    if passes.contains(&Pass::LncSplitter) {
+        let clones = lnc_split_unless(program, choices.cores, &mut Pace::at_once(control));
+        split = Some(clones.map_err(|e| e.in_pass(Pass::LncSplitter))?);
+    }
     let source = split.as_ref().unwrap_or(program);
     let mut run = Run {
         source,
@@ -129,7 +135,9 @@ pub(super) fn run(
         let placed = passes[..=done].iter().any(|pass| pass.places());
         let verified = (choices.verify_each && placed) || pass == Pass::LncVerifier;
         if verified && pass != Pass::LncVerifier {
-            refuse(&run.violations(control).1).map_err(|e| e.in_pass(pass))?;
+            let found = run.violations(control);
+            let proven = found.and_then(|(_, wrong)| refuse(&wrong));
+            proven.map_err(|e| e.in_pass(pass))?;
         }
         let notes = std::mem::take(&mut run.notes);
         run.report.passes.push(PassReport {
@@ -139,25 +147,13 @@ pub(super) fn run(
             notes,
         });
     }
-    let Run {
-        planning,
-        edges,
-        elided,
-        mut report,
-        ..
-    } = run;
-    report.plan = planning.assemble();
-    report.plan.dependences = Some(edges.named(source));
-    report.plan.needs_dependences = false;
-    if let (true, Some(last)) = (choices.verify_deep, report.passes.last_mut()) {
-        let notes = run_deep(source, &elided, &report.plan, control);
-        last.notes.extend(notes.map_err(|e| e.in_pass(last.pass))?);
-    }
-    report.copies_elided = elided
-        .iter()
-        .flatten()
-        .map(|copies| copies.len() as u64)
-        .sum();
+    let last = passes.last().copied();
+    let in_last = |e: Error| match last {
+        Some(pass) => e.in_pass(pass),
+        None => e,
+    };
+    run.end(control).map_err(in_last)?;
+    let Run { report, elided, .. } = run;
     Ok(Outcome {
         report,
         split,
@@ -173,9 +169,11 @@ fn run_deep(
     plan: &Plan,
     control: &Control<'_>,
 ) -> Result<Vec<String>> {
-    let mut program = source.clone();
-    mark(&mut program, elided);
-    let deep = verify_deep(&program, plan, control.shared);
+    let mut program = Cow::Borrowed(source);
+    if elided.iter().flatten().any(|copies| !copies.is_empty()) {
+        mark(program.to_mut(), elided);
+    }
+    let deep = verify_deep_with(&program, plan, control)?;
     let mut wrong = deep.violations;
     wrong.retain(|v| v.kind != "no_address");
     refuse(&wrong)?;
@@ -219,14 +217,17 @@ impl Edges {
         Ok(Edges(all))
     }
 
-    fn named(&self, program: &Program) -> Vec<Dependence> {
+    fn named(&self, program: &Program, pace: &mut Pace<'_, '_>) -> Result<Vec<Dependence>> {
         let mut all = Vec::new();
         for (module, functions) in program.modules().iter().zip(&self.0) {
             for (function, edges) in module.functions().iter().zip(functions) {
-                all.extend(depend::named(edges, module.core(), function));
+                for some in edges.chunks(SOME) {
+                    pace.work(some.len())?;
+                    all.extend(depend::named(some, module.core(), function));
+                }
             }
         }
-        all
+        Ok(all)
     }
 }
 
@@ -244,6 +245,10 @@ struct Run<'a> {
 impl Run<'_> {
     fn pass(&mut self, pass: Pass, control: &mut Control<'_>) -> Result<()> {
         let modules = 0..self.source.modules().len();
+        let pace = &mut Pace::until_cancelled(control);
+        // Who has cancelled before a pass need not wait for it.
+        pace.over(1);
+        pace.end()?;
         match pass {
             Pass::LncSplitter => {} // The run began with it: all that follows sees the clones.
             Pass::ColoringAllocatorDram | Pass::ColoringAllocatorDramPostLnk => {
@@ -252,36 +257,39 @@ impl Run<'_> {
                 }
             }
             Pass::AddressRotationDram => {
-                self.report.rotation = Some(self.planning.rotate(self.choices.dram_rotation_size)?);
+                let window = self.choices.dram_rotation_size;
+                self.report.rotation = Some(self.planning.rotate(window, pace)?);
             }
             Pass::DynamicDmaCleanup => {
-                let plan = self.planning.assemble();
-                let functions = self.source.modules().iter().zip(&plan.modules);
-                let copies = functions.map(|(module, planned)| {
-                    let functions = module.functions().iter().zip(&planned.functions);
-                    functions
-                        .map(|(function, planned)| elidable(function, planned))
-                        .collect()
-                });
-                self.elided = copies.collect();
+                let plan = self.planning.assemble_unless(pace)?;
+                for (module, planned) in self.source.modules().iter().zip(&plan.modules) {
+                    let mut copies = Vec::with_capacity(planned.functions.len());
+                    for (function, planned) in module.functions().iter().zip(&planned.functions) {
+                        copies.push(elidable(function, planned, pace));
+                    }
+                    self.elided.push(copies);
+                }
+                pace.end()?;
             }
-            Pass::BuildFdeps => self.flow()?,
-            Pass::AntiDependencyAnalyzerPostDram => self.order()?,
+            Pass::BuildFdeps => self.flow(pace)?,
+            Pass::AntiDependencyAnalyzerPostDram => self.order(pace)?,
             Pass::ColoringAllocatorDramShared | Pass::ColoringAllocatorDramSharedPostLnk => {
                 self.planning.place_shared(control)?;
             }
             Pass::MemoryAnalysis => {
-                let plan = self.planning.assemble();
-                let pressure = report::pressure(self.source, &plan, self.choices.extra_bytes);
+                let plan = self.planning.assemble_unless(pace)?;
+                let extra = self.choices.extra_bytes;
+                let pressure = report::pressure_unless(self.source, &plan, extra, pace);
+                pace.end()?;
                 self.report.pressure = Some(pressure);
             }
             Pass::SyncSharedAllocations => self.planning.sync()?,
             Pass::AntiDependencyAnalyzerPostSharedDram => {
-                self.order()?;
-                self.races(control)?;
+                self.order(pace)?;
+                self.races(control.shared, pace)?;
             }
             Pass::LncVerifier => self.verify_cores(control)?,
-            Pass::HbmUsage => self.hbm_usage()?,
+            Pass::HbmUsage => self.hbm_usage(pace)?,
             Pass::ColoringAllocatorDramDebug => {
                 for m in modules {
                     self.planning.place_debug(m, control)?;
@@ -291,27 +299,43 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// What follows the last pass: the plan is written down, and run if the host asked for that.
+    fn end(&mut self, control: &Control<'_>) -> Result<()> {
+        let pace = &mut Pace::until_cancelled(control);
+        self.report.plan = self.planning.assemble_unless(pace)?;
+        let plan = &mut self.report.plan;
+        plan.dependences = Some(self.edges.named(self.source, pace)?);
+        plan.needs_dependences = false;
+        if let (true, Some(last)) = (self.choices.verify_deep, self.report.passes.last_mut()) {
+            let notes = run_deep(self.source, &self.elided, plan, control)?;
+            last.notes.extend(notes);
+        }
+        let elided = self.elided.iter().flatten();
+        self.report.copies_elided = elided.map(|copies| copies.len() as u64).sum();
+        Ok(())
+    }
+
     /// Edges along values; through elided copies by address.
-    fn flow(&mut self) -> Result<()> {
-        let plan = self.planning.assemble();
+    fn flow(&mut self, pace: &mut Pace<'_, '_>) -> Result<()> {
+        let plan = self.planning.assemble_unless(pace)?;
         self.edges = Edges::of(self.source, |m, f, function| {
             let layout = match self.elided_in(m, f) {
                 [] => Layout::unplaced(function),
                 _ => self.layout(&plan, m, f, function)?,
             };
-            Ok(depend::flow(function, &layout))
+            Ok(depend::flow_unless(function, &layout, pace))
         })?;
-        Ok(())
+        Ok(pace.end()?)
     }
 
     /// Edges along values and re-used bytes, as far as addresses are known.
-    fn order(&mut self) -> Result<()> {
-        let plan = self.planning.assemble();
+    fn order(&mut self, pace: &mut Pace<'_, '_>) -> Result<()> {
+        let plan = self.planning.assemble_unless(pace)?;
         self.edges = Edges::of(self.source, |m, f, function| {
             let layout = self.layout(&plan, m, f, function)?;
-            Ok(depend::dependences(function, &layout))
+            Ok(depend::dependences_unless(function, &layout, pace))
         })?;
-        Ok(())
+        Ok(pace.end()?)
     }
 
     /// Where a function's bytes lie; the copies that are marked never run. // X3
@@ -327,9 +351,10 @@ impl Run<'_> {
     }
 
     /// Groups of several cores on the same bytes are an error, races of the program a warning. // D3
-    fn races(&mut self, control: &Control<'_>) -> Result<()> {
-        let plan = self.planning.assemble();
-        let races = depend::across_cores(self.source, &plan, &plan.options, control.shared)?;
+    fn races(&mut self, shared: Option<Predicate<'_>>, pace: &mut Pace<'_, '_>) -> Result<()> {
+        let plan = self.planning.assemble_unless(pace)?;
+        let options = &plan.options;
+        let races = depend::across_cores_unless(self.source, &plan, options, shared, pace)?;
         let sentences = races
             .into_iter()
             .map(|(name, race)| format!("{name}: {race}"));
@@ -339,24 +364,27 @@ impl Run<'_> {
 
     /// The final placement is one that all cores agree on; what nothing has placed is reported.
     fn verify_cores(&mut self, control: &Control<'_>) -> Result<()> {
-        let (unplaced, wrong) = self.violations(control);
+        let (unplaced, wrong) = self.violations(control)?;
         let sentence = |v: Violation| format!("{}: {}", v.locations.join(", "), v.message);
         self.notes.extend(unplaced.into_iter().map(sentence));
         refuse(&wrong)
     }
 
     /// What the verifier says of the plan so far: first what is only not placed yet.
-    fn violations(&self, control: &Control<'_>) -> (Vec<Violation>, Vec<Violation>) {
-        let plan = self.planning.assemble();
+    fn violations(&self, control: &Control<'_>) -> Result<(Vec<Violation>, Vec<Violation>)> {
+        let plan = self
+            .planning
+            .assemble_unless(&mut Pace::until_cancelled(control))?;
         let pending = |v: &Violation| v.kind == "unplaced";
-        verify_shared(self.source, &plan, control.shared)
-            .into_iter()
-            .partition(pending)
+        let found = verify_with(self.source, &plan, control)?.into_iter();
+        Ok(found.partition(pending))
     }
 
-    fn hbm_usage(&mut self) -> Result<()> {
-        let plan = self.planning.assemble();
-        self.report.usage = report::hbm_usage(self.source, &plan, self.choices.extra_bytes);
+    fn hbm_usage(&mut self, pace: &mut Pace<'_, '_>) -> Result<()> {
+        let plan = self.planning.assemble_unless(pace)?;
+        let extra = self.choices.extra_bytes;
+        self.report.usage = report::hbm_usage_unless(self.source, &plan, extra, pace);
+        pace.end()?;
         for usage in &self.report.usage {
             match usage.verdict() {
                 Verdict::Fits => {}

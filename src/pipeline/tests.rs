@@ -1,13 +1,18 @@
 //! Random programs through the whole pipeline, and what each pass is for.
 
 use super::*;
+use crate::error::Fault;
 use crate::ir::{
     Extent, FlatIndex, Function, InstructionSpec, Kind, MemLocId, MemLocSpec, Module, Operand,
     Space,
 };
 use crate::options::Geometry;
+use crate::pace::INTERVAL;
 use crate::testing::{self, Shape};
 use crate::verify::{verify, verify_deep};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 fn run(program: &mut Program, choices: &PipelineOptions, options: &Options) -> PipelineReport {
     let pipeline = Pipeline::new(choices).expect("valid choices");
@@ -332,4 +337,136 @@ fn passes_say_whether_they_were_verified() {
             assert_eq!(pass.verified, want, "{}", pass.pass);
         }
     }
+}
+
+/// Every pass that there is, each verified.
+fn everything() -> PipelineOptions {
+    PipelineOptions {
+        cores: 2,
+        dram_rotation: true,
+        verify_each: true,
+        verify_deep: true,
+        ..PipelineOptions::default()
+    }
+}
+
+#[test]
+fn a_pass_that_begins_cancelled_is_named_and_nothing_has_changed() {
+    let pipeline = Pipeline::new(&everything()).expect("valid choices");
+    assert_eq!(pipeline.passes().len(), 13, "all but those after linking");
+    for &pass in pipeline.passes() {
+        let mut program = turns(4);
+        let before = program.clone();
+        let flag = AtomicBool::new(false);
+        let mut cancel = |progress: &crate::Progress| {
+            flag.fetch_or(progress.phase == pass.name(), Ordering::Relaxed);
+        };
+        let mut control = Control {
+            cancel: Some(&flag),
+            progress: Some(&mut cancel),
+            ..Control::default()
+        };
+        let error = pipeline.run(&mut program, &Options::default(), &mut control);
+        let error = error.expect_err("it is cancelled");
+        assert_eq!(error.fault, Fault::Cancelled, "{pass}");
+        assert_eq!(error.place.pass, Some(pass));
+        assert_eq!(program, before, "{pass}");
+    }
+}
+
+/// Whatever a run is doing when it is cancelled, and however little of it is done.
+#[test]
+fn a_run_that_is_cancelled_anywhere_fails_at_once_and_changes_nothing() {
+    let mut cancelled = 0;
+    for (shape, seeds) in [(Shape::single_core(), 0..60), (Shape::many_cores(), 0..100)] {
+        testing::for_each_seed(seeds, |u| {
+            let options = Options {
+                geometry: *u.choose(&[Geometry::Split, Geometry::Unified])?,
+                runtime_page: u.int_in_range(0..=1)?,
+                ..Options::default()
+            };
+            let choices = PipelineOptions {
+                cores: 0,
+                ..everything()
+            };
+            let mut program = testing::program(u, &shape)?;
+            let before = program.clone();
+            let pipeline = Pipeline::new(&choices).expect("valid choices");
+            INTERVAL.set(u.int_in_range(0..=9)?);
+            // The looks of a run that goes through, then those of runs that are cancelled at one.
+            let run = |program: &mut Program, at: usize| {
+                let (flag, looks) = (AtomicBool::new(false), Cell::new(0));
+                let elapsed = || {
+                    looks.set(looks.get() + 1);
+                    flag.fetch_or(looks.get() == at, Ordering::Relaxed);
+                    Duration::ZERO
+                };
+                let mut control = Control {
+                    cancel: Some(&flag),
+                    elapsed: Some(&elapsed),
+                    deadline: Some(Duration::MAX),
+                    ..Control::default()
+                };
+                let run = pipeline.run(program, &options, &mut control);
+                (run, looks.get())
+            };
+            let (whole, looks) = run(&mut program.clone(), 0);
+            assert!(whole.is_ok(), "{whole:?}");
+            for _ in 0..12 {
+                let at = u.int_in_range(1..=looks)?;
+                let (run, seen) = run(&mut program, at);
+                let Err(error) = run else {
+                    program.clone_from(&before); // After its last look.
+                    continue;
+                };
+                assert_eq!(error.fault, Fault::Cancelled, "{error}");
+                assert_eq!(program, before);
+                // Who tells the progress asks for the time, too.
+                assert!(seen <= at + 10, "{seen} looks, cancelled at {at}");
+                cancelled += 1;
+            }
+            Ok(())
+        });
+        INTERVAL.set(crate::pace::UNITS);
+    }
+    assert!(cancelled > 1000, "only {cancelled} runs were cancelled");
+}
+
+/// Once everything has a place the deadline ends nothing. // C4
+#[test]
+fn a_deadline_that_passes_after_the_placement_is_no_failure() {
+    let program = turns(4);
+    let choices = PipelineOptions {
+        cores: 0,
+        ..everything()
+    };
+    let pipeline = Pipeline::new(&choices).expect("valid choices");
+    let want = run(&mut program.clone(), &choices, &Options::default());
+    INTERVAL.set(0);
+    for (at, &pass) in pipeline.passes().iter().enumerate() {
+        let late = Cell::new(false);
+        let elapsed = || match late.get() {
+            true => Duration::MAX,
+            false => Duration::ZERO,
+        };
+        let mut begin = |progress: &crate::Progress| {
+            late.set(late.get() || progress.phase == pass.name());
+        };
+        let mut control = Control {
+            elapsed: Some(&elapsed),
+            deadline: Some(Duration::from_secs(1)),
+            progress: Some(&mut begin),
+            ..Control::default()
+        };
+        let mut program = program.clone();
+        let report = pipeline.run(&mut program, &Options::default(), &mut control);
+        match at {
+            0 => {
+                let error = report.expect_err("nothing has a place");
+                assert_eq!(error.fault, Fault::DeadlineExceeded);
+            }
+            _ => assert_eq!(report.map(|r| r.plan), Ok(want.plan.clone()), "{pass}"),
+        }
+    }
+    INTERVAL.set(crate::pace::UNITS);
 }

@@ -10,6 +10,7 @@ use super::private::SpaceRun;
 use super::runtime_page::add_cost;
 use crate::digits::Digits;
 use crate::ir::{Function, MemLocId, MemoryType, Module, Skipped, Space, Usage};
+use crate::pace::Pace;
 use crate::plan::{
     FunctionPlan, FunctionSpace, MemLocPlan, ModulePlan, Owner, Plan, SpacePlan, Status,
 };
@@ -17,7 +18,7 @@ use crate::shared::{Agreed, Fate, Group, Member, digest, home};
 use crate::sorting::CompactSort as _;
 
 /// The plan of a program from what was placed so far.
-pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
+pub(super) fn assemble(planning: &Planning<'_>, pace: &mut Pace<'_, '_>) -> Plan {
     let scene = &planning.scene;
     let mut plan = Plan {
         options: scene.options.clone(),
@@ -32,6 +33,10 @@ pub(super) fn assemble(planning: &Planning<'_>) -> Plan {
             let mut memlocs = Vec::with_capacity(function.memlocs().len());
             for id in function.memloc_ids() {
                 let (planned, loc) = (at.memloc(id), function.memloc(id));
+                // A name and a list of segments of their own.
+                if pace.over(5 + planned.segments.len()) {
+                    return plan; // Nobody will look at it.
+                }
                 let owner = planned.owner.as_ref();
                 let follows = owner.is_some_and(|owner| owner.core != module.core());
                 let placed = planned.address.is_some() && !follows;

@@ -44,6 +44,7 @@ use crate::error::{Error, Result};
 use crate::ir::{Module, Placed, Program, Space};
 use crate::options::Options;
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::plan::{ModulePlan, Plan};
 use crate::shared;
 pub(crate) use assemble::space_metrics;
@@ -194,7 +195,15 @@ impl<'a> Planning<'a> {
 
     /// What was decided, as a plan; spaces that were not placed are left out.
     pub(crate) fn assemble(&self) -> Plan {
-        assemble::assemble(self)
+        assemble::assemble(self, &mut Pace::free())
+    }
+
+    /// The same, unless the host stops it: for a pipeline, which has more to do than this. // S2
+    #[inline(never)] // Six passes ask for it.
+    pub(crate) fn assemble_unless(&self, pace: &mut Pace<'_, '_>) -> Result<Plan> {
+        let plan = assemble::assemble(self, pace);
+        pace.end()?;
+        Ok(plan)
     }
 
     fn place_private(&self, m: usize, space: Space, control: &mut Control<'_>) -> Result<SpaceRun> {

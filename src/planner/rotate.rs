@@ -18,6 +18,7 @@ use crate::depend::{self, Layout};
 use crate::error::Result;
 use crate::interval_tree::{Interval, IntervalTree};
 use crate::ir::{Space, Usage};
+use crate::pace::Pace;
 use crate::place::admitted;
 use crate::sorting::CompactSort as _;
 
@@ -51,7 +52,7 @@ impl Rotation {
 impl Planning<'_> {
     /// Rotates every function's local space within `gib` GiB above its floor; -1: within what was
     /// used before.
-    pub(crate) fn rotate(&mut self, gib: i64) -> Result<Rotation> {
+    pub(crate) fn rotate(&mut self, gib: i64, pace: &mut Pace<'_, '_>) -> Result<Rotation> {
         let mut effect = Rotation::default();
         for m in 0..self.scene.modules.len() {
             let Some(mut run) = self.local[m].take() else {
@@ -59,7 +60,7 @@ impl Planning<'_> {
             };
             let before = run.peak;
             for f in 0..run.frames.len() {
-                rotate_function(&self.scene, (m, f), &mut run, gib, &mut effect)?;
+                rotate_function(&self.scene, (m, f), &mut run, gib, &mut effect, pace)?;
             }
             let highest = run.frames.iter().map(|frame| frame.hwm).max();
             run.peak = highest.unwrap_or(run.floor).max(run.floor);
@@ -76,6 +77,7 @@ fn rotate_function(
     run: &mut SpaceRun,
     gib: i64,
     effect: &mut Rotation,
+    pace: &mut Pace<'_, '_>,
 ) -> Result<()> {
     let window_end = match gib {
         -1 => run.frames[f].hwm,
@@ -86,12 +88,13 @@ fn rotate_function(
         .collective
         .map_or(run.floor, |cc| run.floor.saturating_add(cc.limit));
     let ceiling = window_end.min(run.capacity.unwrap_or(u64::MAX));
-    let before = edges(scene, (m, f), frame, &frame.offsets)?;
+    let before = edges(scene, (m, f), frame, &frame.offsets, pace)?;
     effect.edges_before += before;
     let fixed = fixed(scene, (m, f), frame);
     let mut offsets = frame.offsets.clone();
-    let moved = next_fit(&frame.frame, &fixed, &mut offsets, (low, ceiling));
-    let after = edges(scene, (m, f), frame, &offsets)?;
+    let moved = next_fit(&frame.frame, &fixed, &mut offsets, (low, ceiling), pace);
+    let after = edges(scene, (m, f), frame, &offsets, pace)?;
+    pace.end()?;
     if moved == 0 || after >= before {
         effect.edges_after += before;
         return Ok(());
@@ -130,6 +133,7 @@ fn edges(
     (m, f): (usize, usize),
     run: &FrameRun,
     offsets: &[u64],
+    pace: &mut Pace<'_, '_>,
 ) -> Result<u64> {
     let function = &scene.functions(m)[f];
     let mut places = vec![None; function.memlocs().len()];
@@ -137,18 +141,27 @@ fn edges(
         places[id.index()] = Some((Space::Local, start));
     }
     let layout = Layout::new(function, |id| places[id.index()])?;
-    Ok(depend::reuse(function, &layout).len() as u64)
+    Ok(depend::reuse_unless(function, &layout, pace).len() as u64)
 }
 
 /// Moves items, by birth, to the next bytes that are free over their lives; returns how many
 /// moved.
-fn next_fit(frame: &Frame, fixed: &[bool], offsets: &mut [u64], (low, high): (u64, u64)) -> u64 {
+fn next_fit(
+    frame: &Frame,
+    fixed: &[bool],
+    offsets: &mut [u64],
+    (low, high): (u64, u64),
+    pace: &mut Pace<'_, '_>,
+) -> u64 {
     let problem = &frame.problem;
     let count = problem.items.len();
     let mut intervals = Vec::new();
     let lives = (0..count).map(|i| problem.lives.of(i));
     let pins = (0..problem.pins.len()).map(|i| problem.pin_lives.of(i));
     for (payload, life) in lives.chain(pins).enumerate() {
+        if pace.over(1 + life.len()) {
+            break;
+        }
         intervals.extend(life.iter().map(|s| Interval {
             lo: s.first().0,
             hi: s.last().0,
@@ -166,6 +179,10 @@ fn next_fit(frame: &Frame, fixed: &[bool], offsets: &mut [u64], (low, high): (u6
         taken.clear();
         for segment in problem.lives.of(i) {
             tree.all_overlaps_with_interval(segment.first().0, segment.last().0, &mut found);
+            // They are sorted twice.
+            if pace.over(10 + 5 * found.len()) {
+                break;
+            }
             taken.extend(
                 found
                     .iter()

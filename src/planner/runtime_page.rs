@@ -473,7 +473,10 @@ mod tests {
             let mut planning = Planning::new(program.modules(), &options, control).expect("valid");
             planning.place_local(0, control).expect("there is no limit");
             let before = planning.assemble().metrics[PRIVATE_BYTES];
-            moved += planning.rotate(8).expect("valid").moved;
+            moved += planning
+                .rotate(8, &mut crate::pace::Pace::free())
+                .expect("valid")
+                .moved;
             assert!(planning.assemble().metrics[PRIVATE_BYTES] <= before);
             Ok(())
         });

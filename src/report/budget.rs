@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::pressure::{LiveSize, pressure, private_copies};
+use super::pressure::{LiveSize, pressure_unless, private_copies};
 use crate::ir::{MemoryType, Program, Space};
 use crate::options::Geometry;
+use crate::pace::Pace;
 use crate::plan::Plan;
 
 /// What one core needs of its memory.
@@ -83,16 +84,27 @@ impl fmt::Display for HbmUsage {
 ///
 /// If the plan is not of this program.
 pub fn hbm_usage(program: &Program, plan: &Plan, extra: u64) -> Vec<HbmUsage> {
+    hbm_usage_unless(program, plan, extra, &mut Pace::free())
+}
+
+/// As [`hbm_usage`], unless the host stops it. // S2
+pub(crate) fn hbm_usage_unless(
+    program: &Program,
+    plan: &Plan,
+    extra: u64,
+    pace: &mut Pace<'_, '_>,
+) -> Vec<HbmUsage> {
     let capacity = plan.options.core_capacity();
-    let pressure = pressure(program, plan, extra);
-    let usages = pressure.cores.into_iter().map(|core| {
-        let needed = reach(program, plan, core.core)
-            .saturating_add(unaddressed(program, plan, core.core))
+    let pressure = pressure_unless(program, plan, extra, pace);
+    let mut usages = Vec::with_capacity(pressure.cores.len());
+    for core in pressure.cores {
+        let needed = reach(program, plan, core.core, pace)
+            .saturating_add(unaddressed(program, plan, core.core, pace))
             .saturating_add(private_copies(plan, core.core))
             .saturating_add(extra);
         // Pins that overlap nothing and lives that are all placed keep the peak within the need.
         let unused = needed.saturating_sub(core.peak.total());
-        HbmUsage {
+        usages.push(HbmUsage {
             core: core.core,
             needed: needed.max(core.peak.total()),
             capacity,
@@ -100,15 +112,19 @@ pub fn hbm_usage(program: &Program, plan: &Plan, extra: u64) -> Vec<HbmUsage> {
             unused,
             function: core.function,
             index: core.index,
-        }
-    });
-    usages.collect()
+        });
+    }
+    usages
 }
 
 /// How far the spaces of a core reach: side by side, or local and shared in one range. // G1, M7
-fn reach(program: &Program, plan: &Plan, core: u32) -> u64 {
-    let [local, shared, debug] =
-        [Space::Local, Space::Shared, Space::Debug].map(|space| extent(program, plan, core, space));
+fn reach(program: &Program, plan: &Plan, core: u32, pace: &mut Pace<'_, '_>) -> u64 {
+    let mut extent = |space| extent(program, plan, core, space, pace);
+    let (local, shared, debug) = (
+        extent(Space::Local),
+        extent(Space::Shared),
+        extent(Space::Debug),
+    );
     let placed = match plan.options.geometry {
         Geometry::Split => local.saturating_add(shared),
         Geometry::Unified => local.max(shared),
@@ -120,7 +136,7 @@ fn reach(program: &Program, plan: &Plan, core: u32) -> u64 {
 ///
 /// In unified geometry the shared space is on a core as far as its groups reach it; a pin, for all
 /// modules see it, is everywhere. // M7
-fn extent(program: &Program, plan: &Plan, core: u32, space: Space) -> u64 {
+fn extent(program: &Program, plan: &Plan, core: u32, space: Space, pace: &mut Pace<'_, '_>) -> u64 {
     let everywhere = space == Space::Shared && plan.options.geometry == Geometry::Split;
     let mut end = 0;
     for (module, planned) in program.modules().iter().zip(&plan.modules) {
@@ -130,6 +146,9 @@ fn extent(program: &Program, plan: &Plan, core: u32, space: Space) -> u64 {
         }
         for (function, planned) in module.functions().iter().zip(&planned.functions) {
             for (id, loc) in function.memloc_ids().zip(&planned.memlocs) {
+                if pace.over(1) {
+                    break;
+                }
                 let declared = function.memloc(id);
                 let reached = own || declared.pin().is_some() || function.reach(id).contains(&core);
                 let here = loc.space == space && !declared.is_view() && reached;
@@ -143,12 +162,15 @@ fn extent(program: &Program, plan: &Plan, core: u32, space: Space) -> u64 {
 }
 
 /// Bytes that callers own on a core without having said where; one name is one storage.
-fn unaddressed(program: &Program, plan: &Plan, core: u32) -> u64 {
+fn unaddressed(program: &Program, plan: &Plan, core: u32, pace: &mut Pace<'_, '_>) -> u64 {
     let mut seen = std::collections::BTreeSet::new();
     let mut bytes = 0u64;
     for (module, planned) in program.modules().iter().zip(&plan.modules) {
         for (function, planned) in module.functions().iter().zip(&planned.functions) {
             for (loc, declared) in planned.memlocs.iter().zip(function.memlocs()) {
+                if pace.over(1) {
+                    break;
+                }
                 let owned = !declared.is_view()
                     && declared.memory == MemoryType::Dram
                     && loc.skipped == Some(crate::ir::Skipped::CallerOwned);

@@ -11,6 +11,7 @@ use std::ops::{Add, Sub};
 
 use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Module, Program, Usage};
 use crate::ordered_map::OrderedMap;
+use crate::pace::{Pace, SOME};
 use crate::plan::{FunctionPlan, MemLocPlan, ModulePlan, Plan};
 use crate::sorting::CompactSort as _;
 
@@ -153,20 +154,31 @@ pub struct Pressure {
 ///
 /// If the plan is not of this program.
 pub fn pressure(program: &Program, plan: &Plan, extra: u64) -> Pressure {
+    pressure_unless(program, plan, extra, &mut Pace::free())
+}
+
+/// As [`pressure`], unless the host stops it. // S2
+pub(crate) fn pressure_unless(
+    program: &Program,
+    plan: &Plan,
+    extra: u64,
+    pace: &mut Pace<'_, '_>,
+) -> Pressure {
     let mut cores = Vec::new();
     let mut shared = BTreeMap::new();
     for (module, planned) in program.modules().iter().zip(&plan.modules) {
-        let worst = WorstMoments::of(module, planned);
+        let worst = WorstMoments::of(module, planned, pace);
         let core = core_pressure(
             module,
             planned,
             &worst,
             (extra, private_copies(plan, module.core())),
+            pace,
         );
         if let Some(entry) = module.find_function(&core.function) {
-            worst.shared_under(module, planned, (entry, core.index), &mut shared);
+            worst.shared_under(module, planned, (entry, core.index), &mut shared, pace);
         }
-        always_shared(module, planned, &mut shared);
+        always_shared(module, planned, &mut shared, pace);
         cores.push(core);
     }
     cores.sort_compact_by(|a: &CorePressure, b| a.core.cmp(&b.core));
@@ -191,9 +203,17 @@ fn share<'a>(function: &'a Function, loc: &'a MemLocPlan, bytes: u64, into: &mut
 }
 
 /// The groups that a module holds whatever runs.
-fn always_shared<'a>(module: &'a Module, planned: &'a ModulePlan, into: &mut SharedBytes<'a>) {
+fn always_shared<'a>(
+    module: &'a Module,
+    planned: &'a ModulePlan,
+    into: &mut SharedBytes<'a>,
+    pace: &mut Pace<'_, '_>,
+) {
     for (function, planned) in module.functions().iter().zip(&planned.functions) {
         for (id, loc) in roots(function, planned) {
+            if pace.over(1) {
+                break;
+            }
             if is_always_held(function, id) {
                 share(function, loc, loc.bytes, into);
             }
@@ -208,10 +228,21 @@ fn always_shared<'a>(module: &'a Module, planned: &'a ModulePlan, into: &mut Sha
 ///
 /// If the plan is not of this function.
 pub fn frame_profile(function: &Function, planned: &FunctionPlan) -> Vec<LiveSize> {
+    frame_profile_unless(function, planned, &mut Pace::free())
+}
+
+fn frame_profile_unless(
+    function: &Function,
+    planned: &FunctionPlan,
+    pace: &mut Pace<'_, '_>,
+) -> Vec<LiveSize> {
     let count = function.instructions().len();
     let mut begins = vec![LiveSize::default(); count];
     let mut ends = vec![LiveSize::default(); count + 1];
     for (id, loc) in roots(function, planned) {
+        if pace.over(1 + loc.segments.len()) {
+            break;
+        }
         if loc.address.is_none() || is_always_held(function, id) {
             continue;
         }
@@ -224,6 +255,9 @@ pub fn frame_profile(function: &Function, planned: &FunctionPlan) -> Vec<LiveSiz
     let mut live = LiveSize::default();
     let mut profile = Vec::with_capacity(count);
     for (begin, end) in begins.into_iter().zip(ends) {
+        if pace.over(3) {
+            break;
+        }
         live = live + begin - end;
         profile.push(live);
     }
@@ -235,8 +269,9 @@ fn core_pressure(
     planned: &ModulePlan,
     worst: &WorstMoments,
     (extra, copies): (u64, u64),
+    pace: &mut Pace<'_, '_>,
 ) -> CorePressure {
-    let always = idle(module, planned, (extra, copies));
+    let always = idle_unless(module, planned, (extra, copies), pace);
     let entry = worst
         .entries
         .iter()
@@ -264,18 +299,30 @@ pub fn core_profile(
     extra: (u64, u64),
 ) -> Vec<LiveSize> {
     let always = idle(module, planned, extra);
-    let worst = WorstMoments::of(module, planned);
+    let pace = &mut Pace::free();
+    let worst = WorstMoments::of(module, planned, pace);
     let moments = worst.moments(
         &module.functions()[function],
         &planned.functions[function],
         &worst.callees[function],
+        pace,
     );
+    let moments = moments;
     moments.map(|live| always + live).collect()
 }
 
 /// What a core holds while nothing of it runs.
-pub(super) fn idle(module: &Module, planned: &ModulePlan, (extra, copies): (u64, u64)) -> LiveSize {
-    let mut held = always_held(module, planned);
+pub(super) fn idle(module: &Module, planned: &ModulePlan, extra: (u64, u64)) -> LiveSize {
+    idle_unless(module, planned, extra, &mut Pace::free())
+}
+
+fn idle_unless(
+    module: &Module,
+    planned: &ModulePlan,
+    (extra, copies): (u64, u64),
+    pace: &mut Pace<'_, '_>,
+) -> LiveSize {
+    let mut held = always_held(module, planned, pace);
     held.put(Category::Extra, extra);
     held.put(Category::Copies, copies);
     held
@@ -290,13 +337,19 @@ pub fn private_copies(plan: &Plan, core: u32) -> u64 {
 }
 
 /// What a module holds whatever runs: each storage once, whichever functions name it. // L6b
-fn always_held(module: &Module, planned: &ModulePlan) -> LiveSize {
+fn always_held(module: &Module, planned: &ModulePlan, pace: &mut Pace<'_, '_>) -> LiveSize {
     let mut held = LiveSize::default();
     let mut seen = BTreeSet::new();
     for (function, planned) in module.functions().iter().zip(&planned.functions) {
         for (id, loc) in roots(function, planned) {
+            if pace.over(1) {
+                break;
+            }
             if !is_always_held(function, id) {
                 continue;
+            }
+            if pace.over(10) {
+                break;
             }
             // A storage without an address is known by its name alone.
             if seen.insert((loc.address, loc.bytes, loc.name.as_str())) {
@@ -358,16 +411,23 @@ struct WorstMoments {
 }
 
 impl WorstMoments {
-    fn of(module: &Module, planned: &ModulePlan) -> WorstMoments {
+    fn of(module: &Module, planned: &ModulePlan, pace: &mut Pace<'_, '_>) -> WorstMoments {
         let functions = module.functions();
         let mut callees: Vec<OrderedMap<u32, usize>> = Vec::new();
         let mut called = vec![false; functions.len()];
         for function in functions {
-            let sites = (0..function.instructions().len() as u32).filter_map(|t| {
-                let callee = function.callee(FlatIndex(t))?;
-                Some((t, module.find_function(function.symbol(callee))?))
-            });
-            let sites: OrderedMap<u32, usize> = sites.collect();
+            let mut sites: OrderedMap<u32, usize> = OrderedMap::new();
+            for t in 0..function.instructions().len() as u32 {
+                if t % SOME as u32 == 0 && pace.over(SOME) {
+                    break;
+                }
+                let callee = function
+                    .callee(FlatIndex(t))
+                    .map(|callee| function.symbol(callee));
+                if let Some(callee) = callee.and_then(|name| module.find_function(name)) {
+                    sites.insert(t, callee);
+                }
+            }
             sites.values().for_each(|&f| called[f] = true);
             callees.push(sites);
         }
@@ -389,8 +449,8 @@ impl WorstMoments {
                 open.pop();
                 if !done[f] {
                     done[f] = true;
-                    moments.peak[f] =
-                        moments.worst(&functions[f], &planned.functions[f], &callees[f]);
+                    let (function, planned) = (&functions[f], &planned.functions[f]);
+                    moments.peak[f] = moments.worst(function, planned, &callees[f], pace);
                 }
             }
         }
@@ -403,24 +463,34 @@ impl WorstMoments {
         function: &Function,
         planned: &FunctionPlan,
         callees: &OrderedMap<u32, usize>,
+        pace: &mut Pace<'_, '_>,
     ) -> (LiveSize, u32) {
-        let moments = self.moments(function, planned, callees);
-        let moments = moments.enumerate().map(|(t, size)| (size, t as u32));
-        // The first of equals.
-        moments
-            .max_by_key(|(size, t)| (size.total(), std::cmp::Reverse(*t)))
-            .unwrap_or_default()
+        let moments = self.moments(function, planned, callees, pace);
+        let (mut worst, mut most) = Default::default();
+        for (t, size) in moments.enumerate() {
+            if pace.over(1) {
+                break;
+            }
+            let total = size.total();
+            // The first of equals.
+            if t == 0 || total > most {
+                (worst, most) = ((size, t as u32), total);
+            }
+        }
+        worst
     }
 
     /// What a function holds at each instruction, with what its callees hold under it.
-    fn moments(
-        &self,
+    fn moments<'a>(
+        &'a self,
         function: &Function,
         planned: &FunctionPlan,
-        callees: &OrderedMap<u32, usize>,
-    ) -> impl Iterator<Item = LiveSize> {
-        let own = frame_profile(function, planned).into_iter().enumerate();
-        own.map(|(t, own)| {
+        callees: &'a OrderedMap<u32, usize>,
+        pace: &mut Pace<'_, '_>,
+    ) -> impl Iterator<Item = LiveSize> + use<'a> {
+        let own = frame_profile_unless(function, planned, pace);
+        let own = own.into_iter().enumerate();
+        own.map(move |(t, own)| {
             let callee = callees.get(&FlatIndex::new(t).0);
             own + callee.map_or_else(LiveSize::default, |&f| self.peak[f].0)
         })
@@ -433,10 +503,14 @@ impl WorstMoments {
         planned: &'a ModulePlan,
         (mut f, mut t): (usize, u32),
         into: &mut SharedBytes<'a>,
+        pace: &mut Pace<'_, '_>,
     ) {
         loop {
             let function = &module.functions()[f];
             for (_, loc) in roots(function, &planned.functions[f]) {
+                if pace.over(1 + loc.segments.len()) {
+                    break;
+                }
                 if loc
                     .segments
                     .iter()

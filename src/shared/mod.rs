@@ -25,6 +25,7 @@ pub use epochs::{BarrierPass, EpochRange, Epochs};
 pub(crate) use groups::home;
 pub use groups::{Fate, Group, Groups, Member, Predicate};
 pub use split::lnc_split;
+pub(crate) use split::lnc_split_unless;
 pub(crate) use sync::nothing_placed;
 pub use sync::{
     Agreement, SyncReport, agree, check_digests, core_digests, sync_shared_allocations,

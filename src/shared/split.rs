@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::ir::{Function, Module, Program, Remote, Space};
+use crate::pace::Pace;
 
 /// The program with its only module cloned to `cores` cores.
 ///
@@ -13,6 +14,15 @@ use crate::ir::{Function, Module, Program, Remote, Space};
 /// No core; a program that does not have exactly one module, or whose module is not core 0's; a
 /// shared location without a name, which no link could find.
 pub fn lnc_split(program: &Program, cores: u32) -> Result<Program> {
+    lnc_split_unless(program, cores, &mut Pace::free())
+}
+
+/// As [`lnc_split`], unless the host stops it. // S2
+pub(crate) fn lnc_split_unless(
+    program: &Program,
+    cores: u32,
+    pace: &mut Pace<'_, '_>,
+) -> Result<Program> {
     let [module] = program.modules() else {
         let reason = format!(
             "the program has {} modules, not one",
@@ -39,7 +49,7 @@ pub fn lnc_split(program: &Program, cores: u32) -> Result<Program> {
         };
         let mut clone = Module::new(&name, core);
         for function in module.functions() {
-            clone.add_function(follower(function, core)?)?;
+            clone.add_function(follower(function, core, pace)?)?;
         }
         split.add_module(clone)?;
     }
@@ -48,10 +58,11 @@ pub fn lnc_split(program: &Program, cores: u32) -> Result<Program> {
 }
 
 /// A function as `core` sees it.
-fn follower(function: &Function, core: u32) -> Result<Function> {
+fn follower(function: &Function, core: u32, pace: &mut Pace<'_, '_>) -> Result<Function> {
     let mut clone = function.clone();
     clone.clear_placement();
     for id in function.memloc_ids() {
+        pace.work(1)?;
         let loc = function.memloc(id);
         if core == 0 || loc.space != Space::Shared || loc.is_view() {
             continue;

@@ -4,6 +4,7 @@
 //! names a root several times is one touch that says so. // L4, L9
 
 use crate::ir::{FlatIndex, Function, MemLocId, Module, Usage};
+use crate::pace::Pace;
 
 /// What one instruction does to one root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +37,15 @@ struct Operand {
 
 impl Accesses {
     /// Reads a function of a module.
-    pub fn of(function: &Function, module: &Module) -> Accesses {
+    pub fn of(function: &Function, module: &Module, pace: &mut Pace<'_, '_>) -> Accesses {
         let mut starts = vec![0; function.memlocs().len() + 1];
         for i in 0..function.instructions().len() {
-            operands(function, module, FlatIndex::new(i), |o| {
-                starts[o.root.index() + 1] += 1;
-            });
+            let index = FlatIndex::new(i);
+            // What is read here is read again below.
+            if pace.over(2 * (1 + function.uses(index).len() + function.defs(index).len())) {
+                break;
+            }
+            operands(function, module, index, |o| starts[o.root.index() + 1] += 1);
         }
         for i in 1..starts.len() {
             starts[i] += starts[i - 1];
@@ -57,6 +61,9 @@ impl Accesses {
         let mut ends = starts.clone();
         for i in 0..function.instructions().len() {
             let index = FlatIndex::new(i);
+            if pace.over(1) {
+                break;
+            }
             operands(function, module, index, |o| {
                 let root = o.root.index();
                 let again = ends[root] > starts[root] && touches[ends[root] - 1].index == index.0;
@@ -75,10 +82,13 @@ impl Accesses {
         let mut packed = Vec::with_capacity(touches.len());
         let mut packed_starts = Vec::with_capacity(starts.len());
         for root in 0..starts.len() - 1 {
+            if pace.over(1) {
+                break;
+            }
             packed_starts.push(packed.len());
             packed.extend_from_slice(&touches[starts[root]..ends[root]]);
         }
-        packed_starts.push(packed.len());
+        packed_starts.resize(starts.len(), packed.len()); // Stopped or not, each root has a row.
         Accesses {
             starts: packed_starts,
             touches: packed,

@@ -11,6 +11,7 @@
 
 use super::instants::Instants;
 use super::sweep::Rect;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// A pair that may share its start at an instant, by the owners of the loads.
@@ -34,23 +35,26 @@ pub(super) struct Loads<'a> {
 
 impl Loads<'_> {
     /// The greatest end that some instant forces, counted from 0, and no less than 0.
-    pub fn bound(&self) -> u128 {
+    pub fn bound(&self, pace: &mut Pace<'_, '_>) -> u128 {
         let mut sizes = self.candidates.iter().map(|c| c.end - c.start);
         let all = sizes.try_fold(0_u64, |all, size| all.checked_add(size));
         // Sums that may be wide take twice the room.
         match all {
-            Some(_) => self.bound_in::<u64>(),
-            None => self.bound_in::<u128>(),
+            Some(_) => self.bound_in::<u64>(pace),
+            None => self.bound_in::<u128>(pace),
         }
     }
 
-    fn bound_in<S: Sum>(&self) -> u128 {
+    fn bound_in<S: Sum>(&self, pace: &mut Pace<'_, '_>) -> u128 {
         let of = |r: &Rect| (r.first, r.last);
         let boxes = self.candidates.iter().chain(self.pins).map(of);
         let instants = Instants::of(boxes.chain(self.pairs.iter().map(|p| (p.at, p.at))));
         // Differences wrap below zero; their sums do not.
         let mut change = vec![S::default(); instants.len() + 1];
         for c in self.candidates {
+            if pace.over(1) {
+                break;
+            }
             let (first, past) = instants.span(of(c));
             change[first] = change[first].plus(c.end - c.start);
             change[past] = change[past].minus(c.end - c.start);
@@ -75,8 +79,15 @@ impl Loads<'_> {
         let mut cover = Cover::of(self.pins);
         let (mut load, mut bound) = (S::default(), 0u128);
         for (now, &change) in change[..instants.len()].iter().enumerate() {
+            if pace.over(1) {
+                break;
+            }
             load = load.sum(change);
             while let Some((_, begins, i)) = pins.next_if(|pin| pin.0 == now) {
+                // The tree of covered bytes is changed.
+                if pace.over(20) {
+                    break;
+                }
                 cover.change(&self.pins[i], if begins { 1 } else { -1 });
             }
             let here = |pairs: &&[Pair]| instants.span((pairs[0].at, pairs[0].at)).0 == now;
@@ -358,7 +369,7 @@ mod tests {
                 pins: &pins,
             };
             assert_eq!(
-                loads.bound(),
+                loads.bound(&mut Pace::free()),
                 naive(&loads),
                 "{candidates:?} {pairs:?} {pins:?}"
             );

@@ -5,6 +5,7 @@
 
 use crate::ir::FlatIndex;
 use crate::ordered_map::OrderedMap;
+use crate::pace::{Pace, SOME};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::Findings;
@@ -22,7 +23,7 @@ pub(super) struct Calls {
 
 impl Calls {
     /// Reads the calls of every function; what is unknown or recursive is said and left out.
-    pub fn of(scopes: &[Scope<'_>], findings: &mut Findings) -> Calls {
+    pub fn of(scopes: &[Scope<'_>], findings: &mut Findings, pace: &mut Pace<'_, '_>) -> Calls {
         let mut at: BTreeMap<(u32, &str), u32> = BTreeMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             at.insert((scope.core, scope.function.name()), s as u32);
@@ -30,6 +31,9 @@ impl Calls {
         let mut of: Vec<OrderedMap<u32, Vec<u32>>> = vec![OrderedMap::new(); scopes.len()];
         for (s, scope) in scopes.iter().enumerate() {
             for i in 0..scope.function.instructions().len() {
+                if i % SOME == 0 && pace.over(SOME) {
+                    break;
+                }
                 let Some(symbol) = scope.function.callee(FlatIndex::new(i)) else {
                     continue;
                 };
@@ -107,6 +111,7 @@ pub(super) fn held_above<'r>(
     calls: &Calls,
     scopes: &[Scope<'_>],
     runs: impl Fn(usize, u32) -> Option<&'r [(u32, u32)]>,
+    pace: &mut Pace<'_, '_>,
 ) -> Vec<BTreeSet<Holder>> {
     let mut above: Vec<BTreeSet<Holder>> = vec![BTreeSet::new(); scopes.len()];
     for &s in &calls.callers_first {
@@ -117,8 +122,14 @@ pub(super) fn held_above<'r>(
         let inherited = above[caller].clone();
         for (&callee, indices) in &calls.of[caller] {
             let held = &mut above[callee as usize];
+            if pace.over(inherited.len()) {
+                break;
+            }
             held.extend(inherited.iter().copied());
             for root in 0..scopes[caller].function.memlocs().len() as u32 {
+                if pace.over(1) {
+                    break;
+                }
                 let Some(runs) = runs(caller, root) else {
                     continue;
                 };

@@ -9,7 +9,10 @@ use super::calls::Calls;
 use super::findings::{Findings, Violation};
 use super::groups::{Fate, Group, Groups, Member, Predicate};
 use super::scope::Scope;
+use crate::control::Control;
+use crate::error::Result;
 use crate::ir::{Module, UsageMask};
+use crate::pace::Pace;
 
 /// What is wrong with what modules, one per core, have stored; empty if the cores agree.
 ///
@@ -19,11 +22,32 @@ pub fn lnc_verify(
     candidates: UsageMask,
     shared: Option<Predicate<'_>>,
 ) -> Vec<Violation> {
+    let control = Control {
+        shared,
+        ..Control::default()
+    };
+    lnc_verify_with(modules, candidates, &control).expect("nothing stops it")
+}
+
+/// As [`lnc_verify`], for a host that may cancel and has its own word on what is shared. // S2
+///
+/// # Errors
+///
+/// The host has cancelled. A deadline ends nothing here.
+pub fn lnc_verify_with(
+    modules: &[&Module],
+    candidates: UsageMask,
+    control: &Control<'_>,
+) -> Result<Vec<Violation>> {
+    let pace = &mut Pace::until_cancelled(control);
     let mut findings = Findings::default();
-    let scopes = Scope::unplanned(modules, &mut findings);
-    let calls = Calls::of(&scopes, &mut findings);
-    let groups = Groups::of(&scopes, &calls, shared, &mut findings);
+    let scopes = Scope::unplanned(modules, &mut findings, pace);
+    let calls = Calls::of(&scopes, &mut findings, pace);
+    let groups = Groups::of(&scopes, &calls, control.shared, &mut findings, pace);
     for group in &groups.list {
+        if pace.over(10 * group.members.len()) {
+            break;
+        }
         let is_candidate = group.pin.is_some() || candidates.contains(group.usage);
         match group.fate {
             Fate::Shared if is_candidate => copies(&scopes, group, &mut findings),
@@ -36,6 +60,9 @@ pub fn lnc_verify(
     for (s, scope) in scopes.iter().enumerate() {
         for id in scope.roots() {
             let member = (s as u32, id);
+            if pace.over(1) {
+                break;
+            }
             let group = groups.of_member(s, id);
             if group.is_none() {
                 unmarked(&scopes, member, &mut findings);
@@ -55,7 +82,8 @@ pub fn lnc_verify(
             }
         }
     }
-    findings.finish()
+    pace.end()?;
+    Ok(findings.finish())
 }
 
 /// Every copy of a group is marked and lies where its owner lies. // M5

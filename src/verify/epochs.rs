@@ -5,6 +5,7 @@
 use super::graph::Graph;
 use crate::ir::{FlatIndex, Function, Kind};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// A closed range of epochs.
@@ -27,8 +28,12 @@ pub(super) struct Epochs {
 
 impl Epochs {
     /// Numbers the barriers of a function; `callee` knows the epochs of what a call runs.
-    pub fn of<'e>(function: &Function, callee: impl Fn(u32) -> Option<&'e Epochs>) -> Epochs {
-        let graph = Graph::of(function);
+    pub fn of<'e>(
+        function: &Function,
+        callee: impl Fn(u32) -> Option<&'e Epochs>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Epochs {
+        let graph = Graph::of(function, pace);
         let is_barrier = |i: u32| function.instructions()[i as usize].kind == Kind::Barrier;
         let components = graph.components();
         let mut component_of = vec![0; graph.len()];
@@ -51,6 +56,9 @@ impl Epochs {
             let mut here = base;
             let mut passed: Vec<(u32, Option<u64>)> = Vec::new();
             for &block in members {
+                if pace.over(1 + graph.range(block).len()) {
+                    break;
+                }
                 for i in graph.range(block) {
                     if is_barrier(i) {
                         let id = function.barrier_id(FlatIndex(i));
@@ -153,8 +161,12 @@ mod tests {
         f
     }
 
+    fn epochs(f: &Function) -> Epochs {
+        Epochs::of(f, |_| None, &mut Pace::free())
+    }
+
     fn ranges(f: &Function) -> Vec<EpochRange> {
-        let epochs = Epochs::of(f, |_| None);
+        let epochs = epochs(f);
         (0..f.instructions().len() as u32)
             .map(|i| epochs.at(i))
             .collect()
@@ -172,17 +184,17 @@ mod tests {
     fn a_cycle_with_barriers_is_one_range() {
         let f = function(&[("x|", &[1]), ("x|x", &[1, 2]), ("x", &[])]);
         assert_eq!(ranges(&f), [(0, 0), (1, 1), (1, 2), (1, 2), (1, 2), (2, 2)]);
-        assert_eq!(Epochs::of(&f, |_| None).uneven, None);
+        assert_eq!(epochs(&f).uneven, None);
     }
 
     #[test]
     fn arms_that_pass_different_numbers_of_barriers_are_uneven() {
         let even = function(&[("x", &[1, 2]), ("|", &[3]), ("|", &[3]), ("x", &[])]);
-        assert_eq!(Epochs::of(&even, |_| None).uneven, None);
-        assert_eq!(Epochs::of(&even, |_| None).last, 1);
+        assert_eq!(epochs(&even).uneven, None);
+        assert_eq!(epochs(&even).last, 1);
         let arms = function(&[("x", &[1, 2]), ("|", &[3]), ("", &[3]), ("x", &[])]);
-        assert_eq!(Epochs::of(&arms, |_| None).uneven, Some(3));
+        assert_eq!(epochs(&arms).uneven, Some(3));
         let exits = function(&[("x", &[1, 2]), ("|", &[]), ("", &[])]);
-        assert!(Epochs::of(&exits, |_| None).uneven.is_some());
+        assert!(epochs(&exits).uneven.is_some());
     }
 }

@@ -14,6 +14,7 @@ use super::sweep::Rect;
 use crate::ir::{MemLocId, Space, Usage};
 use crate::options::{Floor, Geometry, Strategy};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::plan::{FunctionSpace, Plan, SpacePlan, Status};
 use crate::sorting::CompactSort as _;
 
@@ -40,7 +41,7 @@ pub(super) struct Facts<'f, 'a> {
 }
 
 /// Recomputes every figure of the plan.
-pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) {
+pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings, pace: &mut Pace<'_, '_>) {
     let &Facts {
         scopes,
         calls,
@@ -52,9 +53,8 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) {
     for space in [Space::Local, Space::Debug] {
         let mut loads: Vec<Option<Load>> = scopes.iter().map(|_| None).collect();
         for &s in calls.callers_first.iter().rev() {
-            let load = private(facts, s as usize, space, |callee| {
-                loads[callee as usize].as_ref().map_or(0, |load| load.below)
-            });
+            let below = |callee: u32| loads[callee as usize].as_ref().map_or(0, |load| load.below);
+            let load = private(facts, s as usize, space, below, pace);
             loads[s as usize] = Some(load);
         }
         for (scope, load) in scopes.iter().zip(loads.into_iter().flatten()) {
@@ -66,12 +66,12 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) {
         }
     }
     for s in 0..scopes.len() {
-        function(facts, s, findings);
+        function(facts, s, findings, pace);
     }
-    truths.insert((Space::Shared, None), shared(facts));
+    truths.insert((Space::Shared, None), shared(facts, pace));
     let mut unified = OrderedMap::new();
     if plan.options.geometry == Geometry::Unified {
-        unified = ranges(facts, &truths);
+        unified = ranges(facts, &truths, pace);
         agreements(&unified, plan, findings);
         for (&core, range) in &unified {
             // What ends a core's range answers for all that is in it. // M7
@@ -84,7 +84,7 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) {
     }
     spaces(&truths, plan, findings);
     capacity(scopes, floors, &truths, &unified, plan, findings);
-    let least_copies = runtime_page::check(facts, findings);
+    let least_copies = runtime_page::check(facts, findings, pace);
     top(&truths, plan, least_copies, findings);
 }
 
@@ -98,15 +98,21 @@ struct Load {
 }
 
 /// Measures a private space of one function; `callee` knows what is proven of those it calls.
-fn private(facts: &Facts<'_, '_>, s: usize, space: Space, callee: impl Fn(u32) -> u128) -> Load {
+fn private(
+    facts: &Facts<'_, '_>,
+    s: usize,
+    space: Space,
+    callee: impl Fn(u32) -> u128,
+    pace: &mut Pace<'_, '_>,
+) -> Load {
     let unified = facts.plan.options.geometry == Geometry::Unified && space == Space::Local;
     let held = unified.then(|| {
         let apart = facts.plan.options.separate_functions;
-        let mut held = Held::of(facts.scopes, facts.groups, facts.layout, s, apart);
+        let mut held = Held::of(facts.scopes, facts.groups, facts.layout, s, apart, pace);
         held.groups.retain(|(_, put, _)| put.hold != Hold::Placed);
         held
     });
-    loaded(facts, s, space, held.as_ref(), callee)
+    loaded(facts, s, space, held.as_ref(), callee, pace)
 }
 
 /// As `private`, with the groups that have their bytes in the same range: the placed ones are
@@ -117,6 +123,7 @@ fn loaded(
     space: Space,
     held: Option<&Held>,
     callee: impl Fn(u32) -> u128,
+    pace: &mut Pace<'_, '_>,
 ) -> Load {
     let &Facts {
         scopes,
@@ -126,7 +133,7 @@ fn loaded(
     } = facts;
     let scope = &scopes[s];
     let mut end = None;
-    let mut candidates = Vec::new();
+    let mut candidates = Vec::with_capacity(scope.lives.len());
     let mut pins = Vec::new();
     let rect = |lo: u32, hi: u32, start: u64, end: u64| Rect {
         first: lo.into(),
@@ -136,6 +143,9 @@ fn loaded(
         owner: u32::MAX,
     };
     for id in scope.roots() {
+        if pace.over(1) {
+            break;
+        }
         let Some(put) = layout.put(s, id).filter(|put| put.space == space) else {
             continue;
         };
@@ -144,6 +154,9 @@ fn loaded(
             ..rect(lo, hi, start, end)
         };
         let runs = scope.lives.of_root(id);
+        if pace.over(runs.len()) {
+            break;
+        }
         match put.hold {
             Hold::Placed => {
                 end = end.max(Some(put.end));
@@ -179,6 +192,9 @@ fn loaded(
             if space == Space::Local && from.core != scope.core {
                 continue;
             }
+            if pace.over(from.function.memlocs().len()) {
+                break;
+            }
             let always = from.roots().filter_map(|id| layout.put(other, id));
             let always = always.filter(|p| p.space == space && p.hold == Hold::Always);
             pins.extend(always.map(|p| Rect {
@@ -208,22 +224,22 @@ fn loaded(
         })
         .collect();
     pairs.sort_compact_by(Ord::cmp);
-    let bound = |candidates: &[Rect], pins: &[Rect]| {
+    let mut bound = |candidates: &[Rect], pins: &[Rect]| {
         let loads = Loads {
             candidates,
             pairs: &pairs,
             pins,
         };
-        loads.bound()
+        loads.bound(pace)
     };
     let own = bound(&candidates, &pins);
     if plan.options.floor == Floor::Hwm {
         // Above the floor a callee needs its bytes beside what is live at the call. With pins
         // in between the sum would prove nothing. // L7
-        let mut with_callees = candidates.clone();
-        for (&called, indices) in &facts.calls.of[s] {
+        let calls = &facts.calls.of[s];
+        for (&called, indices) in calls {
             let bytes = u64::try_from(callee(called)).unwrap_or(u64::MAX);
-            with_callees.extend(indices.iter().map(|&i| Rect {
+            candidates.extend(indices.iter().map(|&i| Rect {
                 owner: u32::MAX,
                 ..rect(i, i, 0, bytes)
             }));
@@ -231,7 +247,10 @@ fn loaded(
         return Load {
             end,
             least: own,
-            below: bound(&with_callees, &[]),
+            below: match calls.is_empty() {
+                true => own,
+                false => bound(&candidates, &[]),
+            },
         };
     }
     // A use may end on a pin that is born there; whoever counts on it finds the pin absent at
@@ -275,7 +294,11 @@ struct Range {
 }
 
 /// The ranges by core.
-fn ranges(facts: &Facts<'_, '_>, truths: &OrderedMap<Key, Truth>) -> OrderedMap<u32, Range> {
+fn ranges(
+    facts: &Facts<'_, '_>,
+    truths: &OrderedMap<Key, Truth>,
+    pace: &mut Pace<'_, '_>,
+) -> OrderedMap<u32, Range> {
     let &Facts {
         scopes,
         groups,
@@ -287,8 +310,8 @@ fn ranges(facts: &Facts<'_, '_>, truths: &OrderedMap<Key, Truth>) -> OrderedMap<
     let mut ranges: OrderedMap<u32, Range> = OrderedMap::new();
     let apart = plan.options.separate_functions;
     for (s, scope) in scopes.iter().enumerate() {
-        let held = Held::of(scopes, groups, layout, s, apart);
-        let load = loaded(facts, s, Space::Local, Some(&held), |_| 0);
+        let held = Held::of(scopes, groups, layout, s, apart, pace);
+        let load = loaded(facts, s, Space::Local, Some(&held), |_| 0, pace);
         let floor = u128::from(floors.floor(Space::Local, scope.core));
         let range = ranges.entry(scope.core).or_default();
         range.alone = range.alone.max(floor + load.below);
@@ -344,13 +367,13 @@ fn agreements(ranges: &OrderedMap<u32, Range>, plan: &Plan, findings: &mut Findi
 }
 
 /// The shared space: of all cores, or of that core which has the most of it.
-fn shared(facts: &Facts<'_, '_>) -> Truth {
+fn shared(facts: &Facts<'_, '_>, pace: &mut Pace<'_, '_>) -> Truth {
     if facts.plan.options.geometry == Geometry::Split {
-        return shared_by(facts, |_| true);
+        return shared_by(facts, |_| true, pace);
     }
-    let mut whole = shared_by(facts, |_| false);
+    let mut whole = shared_by(facts, |_| false, pace);
     for core in looks(facts.scopes, facts.groups) {
-        let one = shared_by(facts, |group| group.reach.contains(&core));
+        let one = shared_by(facts, |group| group.reach.contains(&core), pace);
         whole.end = whole.end.max(one.end);
         whole.bound.0 = whole.bound.0.max(one.bound.0);
         whole.bound.1 = whole.bound.1.max(one.bound.1);
@@ -359,7 +382,11 @@ fn shared(facts: &Facts<'_, '_>) -> Truth {
 }
 
 /// The groups that have their bytes in one range of addresses.
-fn shared_by(facts: &Facts<'_, '_>, here: impl Fn(&Group) -> bool) -> Truth {
+fn shared_by(
+    facts: &Facts<'_, '_>,
+    here: impl Fn(&Group) -> bool,
+    pace: &mut Pace<'_, '_>,
+) -> Truth {
     let &Facts {
         scopes,
         groups,
@@ -374,6 +401,9 @@ fn shared_by(facts: &Facts<'_, '_>, here: impl Fn(&Group) -> bool) -> Truth {
     let mut loads: OrderedMap<u32, OrderedMap<u32, Vec<Rect>>> = OrderedMap::new();
     let mut end = None;
     for (g, group) in groups.list.iter().enumerate() {
+        if pace.over(5 + group.members.len()) {
+            break;
+        }
         let put = group_put(layout, group).filter(|put| put.hold == Hold::Placed && here(group));
         let (Fate::Shared, Some(put)) = (group.fate, put) else {
             continue;
@@ -414,13 +444,13 @@ fn shared_by(facts: &Facts<'_, '_>, here: impl Fn(&Group) -> bool) -> Truth {
             .map(|r| if life(r).len() > 1 { always(r) } else { *r })
             .collect()
     };
-    let load = |candidates: &[Rect], pins: &[Rect]| {
+    let mut load = |candidates: &[Rect], pins: &[Rect]| {
         let loads = Loads {
             candidates,
             pairs: &[],
             pins,
         };
-        loads.bound()
+        loads.bound(pace)
     };
     let always = |bytes: u128, owner: u32| Rect {
         first: 0,
@@ -471,7 +501,7 @@ fn shared_by(facts: &Facts<'_, '_>, here: impl Fn(&Group) -> bool) -> Truth {
 }
 
 /// The figures of one function.
-fn function(facts: &Facts<'_, '_>, s: usize, findings: &mut Findings) {
+fn function(facts: &Facts<'_, '_>, s: usize, findings: &mut Findings, pace: &mut Pace<'_, '_>) {
     let &Facts {
         scopes,
         floors,
@@ -482,8 +512,8 @@ fn function(facts: &Facts<'_, '_>, s: usize, findings: &mut Findings) {
     let Some(function) = scope.plan else {
         return;
     };
-    let limits = collective_limits(scopes, s, facts.groups, &plan.options);
-    let own = Extents::of(facts, &limits, &[s]);
+    let limits = collective_limits(scopes, s, facts.groups, &plan.options, pace);
+    let own = Extents::of(facts, &limits, &[s], pace);
     let mut seen: Vec<Space> = Vec::new();
     for figures in &function.spaces {
         let (space, at) = (figures.space, scope.at());
@@ -502,7 +532,7 @@ fn function(facts: &Facts<'_, '_>, s: usize, findings: &mut Findings) {
             });
         }
         let extents = if space == Space::Shared {
-            joint(facts, s, &limits)
+            joint(facts, s, &limits, pace)
         } else {
             vec![own.clone()]
         };
@@ -534,11 +564,20 @@ struct Extents {
 }
 
 impl Extents {
-    fn of(facts: &Facts<'_, '_>, limits: &OrderedMap<Space, u64>, scopes: &[usize]) -> Extents {
+    fn of(
+        facts: &Facts<'_, '_>,
+        limits: &OrderedMap<Space, u64>,
+        scopes: &[usize],
+        pace: &mut Pace<'_, '_>,
+    ) -> Extents {
         let mut extents = Extents::default();
         for &s in scopes {
             let scope = &facts.scopes[s];
             for id in scope.roots() {
+                // The maps are asked.
+                if pace.over(3) {
+                    break;
+                }
                 let put = facts.layout.put(s, id);
                 let Some(put) = put.filter(|put| put.hold == Hold::Placed) else {
                     continue;
@@ -574,26 +613,28 @@ impl Extents {
 /// What a function's figures of the shared space may be of: the groups of same-named functions on
 /// all cores, its own members alone, or, if it is called, nothing: its groups count where it is
 /// called. With a barrier between functions the groups of all of them are one.
-fn joint(facts: &Facts<'_, '_>, s: usize, limits: &OrderedMap<Space, u64>) -> Vec<Extents> {
+fn joint(
+    facts: &Facts<'_, '_>,
+    s: usize,
+    limits: &OrderedMap<Space, u64>,
+    pace: &mut Pace<'_, '_>,
+) -> Vec<Extents> {
     let scopes = facts.scopes;
     let name = scopes[s].function.name();
     let named: Vec<usize> = (0..scopes.len())
         .filter(|&o| scopes[o].function.name() == name)
         .collect();
     let mut all = vec![
-        Extents::of(facts, limits, &named),
-        Extents::of(facts, limits, &[s]),
+        Extents::of(facts, limits, &named, pace),
+        Extents::of(facts, limits, &[s], pace),
     ];
     let calls = scopes
         .iter()
         .enumerate()
         .any(|(o, _)| !facts.calls.of[o].is_empty());
     if calls || facts.plan.options.separate_functions {
-        all.push(Extents::of(
-            facts,
-            limits,
-            &(0..scopes.len()).collect::<Vec<_>>(),
-        ));
+        let every: Vec<usize> = (0..scopes.len()).collect();
+        all.push(Extents::of(facts, limits, &every, pace));
         let own = &facts.groups.timing;
         let stretch = own.stretch(s);
         let mut below = vec![s];
@@ -606,7 +647,7 @@ fn joint(facts: &Facts<'_, '_>, s: usize, limits: &OrderedMap<Space, u64>) -> Ve
             }
             at += 1;
         }
-        all.push(Extents::of(facts, limits, &below));
+        all.push(Extents::of(facts, limits, &below, pace));
         if stretch.is_none() || facts.plan.options.separate_functions {
             all.push(Extents::default());
         }

@@ -1,6 +1,7 @@
 //! A function's control flow, turned around and classified once.
 
 use crate::ir::{BlockId, Function};
+use crate::pace::Pace;
 
 /// Blocks with both directions of their edges.
 pub(super) struct Graph {
@@ -45,7 +46,7 @@ impl Rows {
 
 impl Graph {
     /// Reads a function.
-    pub fn of(function: &Function) -> Graph {
+    pub fn of(function: &Function, pace: &mut Pace<'_, '_>) -> Graph {
         let len = function.blocks().len();
         let mut edges = Vec::new();
         let mut ranges = Vec::with_capacity(len);
@@ -64,6 +65,8 @@ impl Graph {
         let reachable = closure(len, &[0], |b| succs.of(b));
         let ends = closure(len, &exits, |b| preds.of(b));
         let endless: Vec<bool> = ends.iter().map(|&e| !e).collect();
+        // Each edge was sorted twice and walked over twice.
+        pace.over(4 * (len + edges.len()));
         Graph {
             has_endless: endless.contains(&true),
             succs,

@@ -12,6 +12,7 @@ use super::held::{Contexts, Runs};
 use super::scope::Scope;
 use crate::ir::{Function, MemLocId, MemoryType, Module, Space, Usage};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// A location of a scope: position in the list of scopes, id.
@@ -62,6 +63,7 @@ impl Groups {
         calls: &Calls,
         wanted: Option<Predicate<'_>>,
         findings: &mut Findings,
+        pace: &mut Pace<'_, '_>,
     ) -> Groups {
         let shared = |scope: &Scope<'_>, id: MemLocId| {
             let loc = scope.loc(id);
@@ -70,12 +72,15 @@ impl Groups {
             said && !loc.is_view() && loc.memory == MemoryType::Dram
         };
         let mut join = Join::new(scopes);
-        let linked = join.links(scopes, findings);
-        join.names(scopes, &shared);
+        let linked = join.links(scopes, findings, pace);
+        join.names(scopes, &shared, pace);
         let mut by_root: OrderedMap<usize, Vec<Member>> = OrderedMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.function.memloc_ids() {
                 let member = (s as u32, id);
+                if pace.over(1) {
+                    break;
+                }
                 let shared = shared(scope, id) || linked.contains_key(&member);
                 if shared && scope.loc(id).space != Space::Debug {
                     let root = join.find(join.number(member));
@@ -85,20 +90,24 @@ impl Groups {
         }
         let mut groups = Groups {
             list: Vec::new(),
-            timing: Timing::of(scopes, calls),
+            timing: Timing::of(scopes, calls, pace),
             of: scopes
                 .iter()
                 .map(|s| vec![0; s.function.memlocs().len()])
                 .collect(),
         };
         for (_, mut members) in by_root {
+            // Members are sorted, held against each other, listed.
+            if pace.over(10 * members.len()) {
+                break;
+            }
             members.sort_compact_by_key(|&(s, id)| (scopes[s as usize].core, s, id));
             for &(s, id) in &members {
                 groups.of[s as usize][id.index()] = groups.list.len() as u32 + 1;
             }
             groups.list.push(group(scopes, members, &linked, findings));
         }
-        groups.live(scopes, calls);
+        groups.live(scopes, calls, pace);
         groups.timing.check(scopes, &groups.list, findings);
         groups
     }
@@ -205,7 +214,7 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    fn of(scopes: &[Scope<'_>], calls: &Calls) -> Timing {
+    fn of(scopes: &[Scope<'_>], calls: &Calls, pace: &mut Pace<'_, '_>) -> Timing {
         let mut epochs: Vec<Option<Epochs>> = scopes.iter().map(|_| None).collect();
         for &s in calls.callers_first.iter().rev() {
             let mut at: OrderedMap<u32, u32> = OrderedMap::new(); // Call to callee.
@@ -213,7 +222,8 @@ impl Timing {
                 at.extend(indices.iter().map(|&i| (i, callee)));
             }
             let callee = |i: u32| at.get(&i).and_then(|&c| epochs[c as usize].as_ref());
-            epochs[s as usize] = Some(Epochs::of(scopes[s as usize].function, callee));
+            let function = scopes[s as usize].function;
+            epochs[s as usize] = Some(Epochs::of(function, callee, pace));
         }
         let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
         for (s, scope) in scopes.iter().enumerate() {
@@ -241,18 +251,22 @@ impl Timing {
             |s, i| epochs[s].at(i),
             |s, i| epochs[s].cycles(i),
         );
-        let steps = scopes.iter().zip(&epochs).map(|(scope, epochs)| {
+        let mut steps_of = Vec::with_capacity(scopes.len());
+        for (scope, epochs) in scopes.iter().zip(&epochs) {
             let mut steps: Vec<((u32, u32), EpochRange)> = Vec::new();
             for i in 0..scope.function.instructions().len() as u32 {
+                if pace.over(1) {
+                    break;
+                }
                 match steps.last_mut() {
                     Some((run, range)) if *range == epochs.at(i) => run.1 = i,
                     _ => steps.push(((i, i), epochs.at(i))),
                 }
             }
-            steps
-        });
+            steps_of.push(steps);
+        }
         Timing {
-            steps: steps.collect(),
+            steps: steps_of,
             stretch: (0..scopes.len()).map(stretch).collect(),
             epochs,
             names,
@@ -326,7 +340,7 @@ impl Timing {
 
 impl Groups {
     /// Finds when each group is touched, callees' accesses counting at the calls. // M4
-    fn live(&mut self, scopes: &[Scope<'_>], calls: &Calls) {
+    fn live(&mut self, scopes: &[Scope<'_>], calls: &Calls, pace: &mut Pace<'_, '_>) {
         // Of each scope: the epochs, from its own entry, in which it or a callee touches a group.
         let mut within: Vec<OrderedMap<u32, EpochRange>> = vec![OrderedMap::new(); scopes.len()];
         let hull = |map: &mut OrderedMap<u32, EpochRange>, g: u32, (lo, hi): EpochRange| {
@@ -337,9 +351,15 @@ impl Groups {
             let (scope, epochs) = (&scopes[s as usize], &self.timing.epochs[s as usize]);
             let mut own = OrderedMap::new();
             for id in scope.roots() {
+                if pace.over(1) {
+                    break;
+                }
                 let Some(g) = self.position(s as usize, id) else {
                     continue;
                 };
+                if pace.over(10 * scope.accesses.of_root(id).len()) {
+                    break;
+                }
                 for touch in scope.accesses.of_root(id) {
                     hull(&mut own, g as u32, epochs.at(touch.index));
                 }
@@ -347,6 +367,9 @@ impl Groups {
             for (&callee, indices) in &calls.of[s as usize] {
                 for &i in indices {
                     let (lo, hi) = epochs.at(i);
+                    if pace.over(10 * within[callee as usize].len()) {
+                        break;
+                    }
                     for (&g, &(from, to)) in &within[callee as usize] {
                         let range = match epochs.cycles(i) {
                             true => (lo, hi),
@@ -426,7 +449,12 @@ impl Join {
     }
 
     /// Follows the links; whoever takes part is in the answer, with whether it follows.
-    fn links(&mut self, scopes: &[Scope<'_>], findings: &mut Findings) -> Linked {
+    fn links(
+        &mut self,
+        scopes: &[Scope<'_>],
+        findings: &mut Findings,
+        pace: &mut Pace<'_, '_>,
+    ) -> Linked {
         let mut linked = Linked::new();
         let mut at: BTreeMap<(u32, &str), u32> = BTreeMap::new();
         for (s, scope) in scopes.iter().enumerate() {
@@ -434,9 +462,15 @@ impl Join {
         }
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.function.memloc_ids() {
+                if pace.over(1) {
+                    break;
+                }
                 let Some(remote) = scope.function.remote(id) else {
                     continue;
                 };
+                if pace.over(10) {
+                    break;
+                }
                 let owner = at
                     .get(&(remote.core, scope.function.name()))
                     .and_then(|&o| {
@@ -461,16 +495,27 @@ impl Join {
     }
 
     /// Joins shared locations without a link that have one name in one function. // M5
-    fn names(&mut self, scopes: &[Scope<'_>], shared: &impl Fn(&Scope<'_>, MemLocId) -> bool) {
+    fn names(
+        &mut self,
+        scopes: &[Scope<'_>],
+        shared: &impl Fn(&Scope<'_>, MemLocId) -> bool,
+        pace: &mut Pace<'_, '_>,
+    ) {
         let mut first: BTreeMap<(&str, &str), Member> = BTreeMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.function.memloc_ids() {
                 let f = scope.function;
+                if pace.over(1) {
+                    break;
+                }
                 let name = f.memloc_name(id);
                 if !shared(scope, id) || f.remote(id).is_some() || name.is_empty() {
                     continue;
                 }
                 let member = (s as u32, id);
+                if pace.over(10) {
+                    break;
+                }
                 let other = *first.entry((f.name(), name)).or_insert(member);
                 self.join(other, member);
             }

@@ -16,6 +16,7 @@ use super::scope::Scope;
 use super::sweep::{Next, Rect, overlaps};
 use crate::ir::{MemLocId, Space};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 
 /// Runs of instructions, closed and ascending.
 pub(super) type Runs = Vec<(u32, u32)>;
@@ -34,12 +35,16 @@ impl Held {
         layout: &Layout,
         s: usize,
         apart: bool,
+        pace: &mut Pace<'_, '_>,
     ) -> Held {
         let core = scopes[s].core;
         let mut known: BTreeMap<Vec<(u32, EpochRange)>, Runs> = BTreeMap::new();
         let mut held = Held { groups: Vec::new() };
         let count = scopes[s].function.instructions().len() as u32;
         for (g, group) in groups.list.iter().enumerate() {
+            if pace.over(10 + group.members.len()) {
+                break;
+            }
             let put = group_put(layout, group).filter(|put| put.space == Space::Shared);
             let (Fate::Shared, Some(put)) = (group.fate, put) else {
                 continue;
@@ -81,6 +86,7 @@ pub(super) fn check(
     layout: &Layout,
     apart: bool,
     findings: &mut Findings,
+    pace: &mut Pace<'_, '_>,
 ) {
     let mut pinned: OrderedMap<u32, Vec<(usize, MemLocId, Put)>> = OrderedMap::new();
     for (s, scope) in scopes.iter().enumerate() {
@@ -92,7 +98,7 @@ pub(super) fn check(
         pinned.entry(scope.core).or_default().extend(always);
     }
     for (s, scope) in scopes.iter().enumerate() {
-        let held = Held::of(scopes, groups, layout, s, apart);
+        let held = Held::of(scopes, groups, layout, s, apart, pace);
         if held.groups.is_empty() {
             continue;
         }
@@ -113,6 +119,10 @@ pub(super) fn check(
             add(&mut rects, scopes[other].site(id), put, &whole);
         }
         for id in scope.roots() {
+            // A name of its own.
+            if pace.over(10) {
+                break;
+            }
             let put = layout.put(s, id).filter(|p| p.space == Space::Local);
             if let Some(put) = put.filter(|p| p.hold != Hold::Always) {
                 add(&mut rects, scope.site(id), put, scope.lives.of_root(id));
@@ -123,7 +133,7 @@ pub(super) fn check(
             let (owner, id) = groups.list[*g].owner;
             add(&mut rects, scopes[owner as usize].site(id), *put, runs);
         }
-        overlaps(&rects, |a, b| {
+        overlaps(&rects, pace, |a, b| {
             if (a < local) != (b < local) {
                 let (a, b) = (&rects[a.min(b)], &rects[a.max(b)]);
                 let ((x, p), (y, q)) = (&sites[a.owner as usize], &sites[b.owner as usize]);

@@ -9,6 +9,7 @@
 use super::accesses::{Accesses, Touch};
 use super::graph::Graph;
 use crate::ir::{FlatIndex, Function, Kind, MemLocId, Usage};
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// A closed run of flat indices.
@@ -35,8 +36,8 @@ pub(super) struct Lives {
 
 impl Lives {
     /// Runs the dataflow.
-    pub fn of(function: &Function, accesses: &Accesses) -> Lives {
-        let graph = Graph::of(function);
+    pub fn of(function: &Function, accesses: &Accesses, pace: &mut Pace<'_, '_>) -> Lives {
+        let graph = Graph::of(function, pace);
         let mut walk = Walk::new(&graph);
         let mut lives = Lives {
             starts: vec![0],
@@ -55,20 +56,33 @@ impl Lives {
         }
         for root in function.memloc_ids() {
             let touches = accesses.of_root(root);
+            if pace.over(1 + touches.len()) {
+                break;
+            }
             if !touches.is_empty() {
                 let first = accesses.first_number(root);
-                let mut runs = walk.runs(touches, kept[root.index()], |number, dies, born| {
-                    events.dies[first + number] = dies;
-                    events.born[first + number] = born;
-                });
+                let mut runs =
+                    walk.runs(touches, kept[root.index()], pace, |number, dies, born| {
+                        events.dies[first + number] = dies;
+                        events.born[first + number] = born;
+                    });
                 runs.sort_compact();
                 merge(&mut runs);
                 lives.runs.append(&mut runs);
             }
             lives.starts.push(lives.runs.len());
         }
-        lives.handovers = handovers(function, accesses, &events);
+        // Stopped or not, each root has a row.
         lives
+            .starts
+            .resize(function.memlocs().len() + 1, lives.runs.len());
+        lives.handovers = handovers(function, accesses, &events, pace);
+        lives
+    }
+
+    /// How many runs there are of all roots.
+    pub fn len(&self) -> usize {
+        self.runs.len()
     }
 
     /// The runs of a root, ascending and disjoint.
@@ -97,9 +111,17 @@ struct Events {
 }
 
 /// The pairs that L8 allows as far as dataflow goes.
-fn handovers(function: &Function, accesses: &Accesses, events: &Events) -> Vec<Handover> {
+fn handovers(
+    function: &Function,
+    accesses: &Accesses,
+    events: &Events,
+    pace: &mut Pace<'_, '_>,
+) -> Vec<Handover> {
     let mut list = Vec::new();
     for (i, instruction) in function.instructions().iter().enumerate() {
+        if pace.over(1) {
+            break;
+        }
         // Nobody knows in what order a callee reads and writes.
         if instruction.kind == Kind::Call {
             continue;
@@ -211,17 +233,18 @@ impl<'g> Walk<'g> {
         &mut self,
         touches: &[Touch],
         kept: bool,
+        pace: &mut Pace<'_, '_>,
         mut tell: impl FnMut(usize, bool, bool),
     ) -> Vec<Run> {
         self.summarize(touches);
-        self.backward(Question::Entry, kept);
+        self.backward(Question::Entry, kept, pace);
         let graph = self.graph;
         // An unreachable block is an entry of its own. // L3
         let from_entry = self.live_in.has(0)
             || (self.visited.iter()).any(|&b| !graph.reachable(b) && self.live_in.has(b));
         let mut runs = Vec::new();
         let mut events = vec![(false, false); touches.len()];
-        self.backward(Question::Values, kept);
+        self.backward(Question::Values, kept, pace);
         self.forward();
         self.collect(
             touches,
@@ -233,7 +256,7 @@ impl<'g> Walk<'g> {
             },
         );
         if kept && graph.has_endless() {
-            self.backward(Question::Endless, kept);
+            self.backward(Question::Endless, kept, pace);
             self.forward();
             self.collect(
                 touches,
@@ -302,7 +325,7 @@ impl<'g> Walk<'g> {
     }
 
     /// Marks `live_in` and `live_out`, and lists the marked blocks in `visited`.
-    fn backward(&mut self, question: Question, kept: bool) {
+    fn backward(&mut self, question: Question, kept: bool, pace: &mut Pace<'_, '_>) {
         self.live_in.clear();
         self.live_out.clear();
         self.visited.clear();
@@ -332,6 +355,10 @@ impl<'g> Walk<'g> {
             }
         }
         while let Some(block) = self.work.pop() {
+            // The block is walked over forwards, and turned into runs.
+            if pace.over(3) {
+                break;
+            }
             for &pred in graph.preds(block) {
                 self.leave(question, pred);
             }

@@ -9,6 +9,7 @@ use super::{PAGE, as_placed, page_up};
 use crate::ir::{FlatIndex, Kind, MemLocId, MemoryType, Skipped, Space, Usage};
 use crate::options::{Floor, Geometry, Options};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::plan::{MemLocPlan, Plan};
 
 /// When bytes are taken.
@@ -42,10 +43,18 @@ pub(super) struct Floors {
 
 impl Floors {
     /// Reads the pins of a program. // P4
-    pub fn of(scopes: &[Scope<'_>], groups: &Groups, options: &Options) -> Floors {
+    pub fn of(
+        scopes: &[Scope<'_>],
+        groups: &Groups,
+        options: &Options,
+        pace: &mut Pace<'_, '_>,
+    ) -> Floors {
         let mut pin_ends = OrderedMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.roots() {
+                if pace.over(1) {
+                    break;
+                }
                 let loc = scope.loc(id);
                 let Some(pin) = loc.pin().filter(|_| loc.bytes > 0) else {
                     continue;
@@ -115,6 +124,7 @@ impl Layout {
         floors: &Floors,
         plan: &Plan,
         findings: &mut Findings,
+        pace: &mut Pace<'_, '_>,
     ) -> Layout {
         let mut puts = Vec::with_capacity(scopes.len());
         let notes = Notes::of(&plan.notes);
@@ -129,21 +139,29 @@ impl Layout {
                 scope: &scopes[s],
                 findings,
             };
-            puts.push(check.scope());
+            puts.push(check.scope(pace));
         }
-        check_copies(scopes, groups, findings);
+        check_copies(scopes, groups, findings, pace);
         Layout { puts }
     }
 }
 
 /// Every member of a shared group has one address. // M5
-fn check_copies(scopes: &[Scope<'_>], groups: &Groups, findings: &mut Findings) {
+fn check_copies(
+    scopes: &[Scope<'_>],
+    groups: &Groups,
+    findings: &mut Findings,
+    pace: &mut Pace<'_, '_>,
+) {
     for group in groups.list.iter().filter(|g| g.fate == Fate::Shared) {
         let address =
             |&(s, id): &(u32, MemLocId)| scopes[s as usize].row(id).and_then(|r| r.address);
         let Some(owners) = group.pin.or_else(|| address(&group.owner)) else {
             continue; // Said where the owner is unplaced.
         };
+        if pace.over(1 + group.members.len()) {
+            break;
+        }
         for member in &group.members {
             let Some(own) = address(member).filter(|&own| own != owners) else {
                 continue;
@@ -194,11 +212,15 @@ struct Check<'c, 'a> {
 }
 
 impl Check<'_, '_> {
-    fn scope(&mut self) -> Vec<Option<Put>> {
-        let limit = collective_limits(self.scopes, self.s, self.groups, self.options);
+    fn scope(&mut self, pace: &mut Pace<'_, '_>) -> Vec<Option<Put>> {
+        let limit = collective_limits(self.scopes, self.s, self.groups, self.options, pace);
         let mut puts = vec![None; self.scope.function.memlocs().len()];
         for id in self.scope.function.memloc_ids() {
             let loc = self.scope.loc(id);
+            let runs = self.scope.row(id).map_or(0, |row| row.segments.len());
+            if pace.over(5 + runs) {
+                break;
+            }
             let Some(row) = self.scope.row(id) else {
                 // A pin is an obstacle whether the plan knows of it or not.
                 let space = match self.groups.position(self.s, id) {
@@ -644,10 +666,14 @@ pub(super) fn collective_limits(
     s: usize,
     groups: &Groups,
     options: &Options,
+    pace: &mut Pace<'_, '_>,
 ) -> OrderedMap<Space, u64> {
     let scope = &scopes[s];
     let mut limits = OrderedMap::new();
     for id in scope.roots() {
+        if pace.over(1) {
+            break;
+        }
         let candidate = scope.loc(id).is_candidate(options.usage_mask);
         if candidate && usage_of(scope, s, id, groups) == Usage::Collective {
             limits.insert(space_of(scope, s, id, groups), 0);
@@ -669,16 +695,15 @@ pub(super) fn collective_limits(
         return limits;
     }
     for (&space, limit) in limits.iter_mut() {
-        let own = operands(scope, s, space, groups, options);
+        let own = operands(scope, s, space, groups, options, pace);
         *limit = pages(own);
         if space == Space::Shared {
-            let of_core = |core: u32| {
-                let all = scopes.iter().enumerate().filter(|(_, x)| x.core == core);
-                all.map(|(o, x)| operands(x, o, space, groups, options))
-                    .sum::<u128>()
-            };
-            let most = scopes.iter().map(|x| x.core).collect::<BTreeSet<u32>>();
-            let most = pages(most.into_iter().map(of_core).max().unwrap_or(0));
+            let mut of_core: OrderedMap<u32, u128> = OrderedMap::new();
+            for (o, other) in scopes.iter().enumerate() {
+                let own = operands(other, o, space, groups, options, pace);
+                *of_core.entry(other.core).or_default() += own;
+            }
+            let most = pages(of_core.values().copied().max().unwrap_or(0));
             let told = scope
                 .plan
                 .and_then(|p| p.spaces.iter().find(|f| f.space == space)?.cc);
@@ -704,9 +729,19 @@ fn space_of(scope: &Scope<'_>, s: usize, id: MemLocId, groups: &Groups) -> Space
 }
 
 /// The bytes of the collective operands of a function's collective instructions.
-fn operands(scope: &Scope<'_>, s: usize, space: Space, groups: &Groups, options: &Options) -> u128 {
+fn operands(
+    scope: &Scope<'_>,
+    s: usize,
+    space: Space,
+    groups: &Groups,
+    options: &Options,
+    pace: &mut Pace<'_, '_>,
+) -> u128 {
     let mut sum = 0;
     for (i, instruction) in scope.function.instructions().iter().enumerate() {
+        if pace.over(1) {
+            break;
+        }
         if instruction.kind != Kind::Collective {
             continue;
         }

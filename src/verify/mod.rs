@@ -35,8 +35,11 @@ pub(crate) mod sweep;
 mod tests;
 mod wall;
 
+use crate::control::Control;
+use crate::error::Result;
 use crate::ir::Program;
 use crate::options::Options;
+use crate::pace::Pace;
 use crate::plan::Plan;
 use calls::Calls;
 use figures::Facts;
@@ -45,8 +48,8 @@ use groups::Groups;
 use locations::{Floors, Layout};
 use scope::Scope;
 
-pub use cores::lnc_verify;
-pub use deep::{Deep, verify_deep};
+pub use cores::{lnc_verify, lnc_verify_with};
+pub use deep::{Deep, verify_deep, verify_deep_with};
 pub use findings::{REPORTED_PER_KIND, Violation};
 pub use groups::Predicate;
 pub use kinds::KINDS;
@@ -80,17 +83,35 @@ pub fn verify_shared(
     plan: &Plan,
     shared: Option<Predicate<'_>>,
 ) -> Vec<Violation> {
+    let control = Control {
+        shared,
+        ..Control::default()
+    };
+    verify_with(program, plan, &control).expect("nothing stops it")
+}
+
+/// As [`verify`], for a host that may cancel and has its own word on what is shared. // M1, S2
+///
+/// # Errors
+///
+/// The host has cancelled. A deadline ends nothing here: half a proof is none.
+pub fn verify_with(
+    program: &Program,
+    plan: &Plan,
+    control: &Control<'_>,
+) -> Result<Vec<Violation>> {
+    let pace = &mut Pace::until_cancelled(control);
     let mut findings = Findings::default();
     if let Err(error) = plan.options.validate() {
         findings.say("bad_options", At::default(), || error.to_string());
-        return findings.finish();
+        return Ok(findings.finish());
     }
-    let scopes = Scope::all(program, plan, &mut findings);
-    let calls = Calls::of(&scopes, &mut findings);
-    let groups = Groups::of(&scopes, &calls, shared, &mut findings);
-    let floors = Floors::of(&scopes, &groups, &plan.options);
-    let layout = Layout::check(&scopes, &groups, &floors, plan, &mut findings);
-    overlap::check(&scopes, &calls, &groups, &layout, plan, &mut findings);
+    let scopes = Scope::all(program, plan, &mut findings, pace);
+    let calls = Calls::of(&scopes, &mut findings, pace);
+    let groups = Groups::of(&scopes, &calls, control.shared, &mut findings, pace);
+    let floors = Floors::of(&scopes, &groups, &plan.options, pace);
+    let layout = Layout::check(&scopes, &groups, &floors, plan, &mut findings, pace);
+    overlap::check(&scopes, &calls, &groups, &layout, plan, &mut findings, pace);
     let facts = Facts {
         scopes: &scopes,
         calls: &calls,
@@ -99,6 +120,7 @@ pub fn verify_shared(
         layout: &layout,
         plan,
     };
-    figures::check(&facts, &mut findings);
-    findings.finish()
+    figures::check(&facts, &mut findings, pace);
+    pace.end()?;
+    Ok(findings.finish())
 }

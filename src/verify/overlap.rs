@@ -13,6 +13,7 @@ use super::sweep::{Next, Rect, Taken, overlaps};
 use crate::ir::{MemLocId, Space};
 use crate::options::Geometry;
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::sorting::CompactSort as _;
 
@@ -24,26 +25,28 @@ pub(super) fn check(
     layout: &Layout,
     plan: &Plan,
     findings: &mut Findings,
+    pace: &mut Pace<'_, '_>,
 ) {
-    let always = Always::of(scopes, groups, layout);
+    let always = Always::of(scopes, groups, layout, pace);
     always.check(scopes, groups, findings);
     for s in 0..scopes.len() {
         for space in [Space::Local, Space::Debug] {
-            private(scopes, s, space, layout, &always, findings);
+            private(scopes, s, space, layout, &always, findings, pace);
         }
     }
     for space in [Space::Local, Space::Debug] {
-        frames(scopes, calls, space, layout, findings);
+        frames(scopes, calls, space, layout, findings, pace);
     }
     let apart = plan.options.separate_functions;
     match plan.options.geometry {
-        Geometry::Split => shared(scopes, groups, layout, &always, apart, None, findings),
+        Geometry::Split => shared(scopes, groups, layout, &always, apart, None, findings, pace),
         Geometry::Unified => {
             // Groups that no core has both of may share bytes. // M7
             for core in looks(scopes, groups) {
-                shared(scopes, groups, layout, &always, apart, Some(core), findings);
+                let core = Some(core);
+                shared(scopes, groups, layout, &always, apart, core, findings, pace);
             }
-            held::check(scopes, groups, layout, apart, findings);
+            held::check(scopes, groups, layout, apart, findings, pace)
         }
     }
 }
@@ -73,11 +76,19 @@ struct Always {
 }
 
 impl Always {
-    fn of(scopes: &[Scope<'_>], groups: &Groups, layout: &Layout) -> Always {
+    fn of(
+        scopes: &[Scope<'_>],
+        groups: &Groups,
+        layout: &Layout,
+        pace: &mut Pace<'_, '_>,
+    ) -> Always {
         let mut sites = Vec::new();
         let mut ranges: OrderedMap<_, Vec<_>> = OrderedMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             for id in scope.roots() {
+                if pace.over(1) {
+                    break;
+                }
                 let Some(put) = layout.put(s, id).filter(|put| put.hold == Hold::Always) else {
                     continue;
                 };
@@ -155,15 +166,22 @@ fn private(
     layout: &Layout,
     always: &Always,
     findings: &mut Findings,
+    pace: &mut Pace<'_, '_>,
 ) {
     let scope = &scopes[s];
-    let mut rects = Vec::new();
+    let mut rects = Vec::with_capacity(scope.lives.len());
     let taken = always.in_space(space, scope.core);
     for id in scope.roots() {
+        if pace.over(1) {
+            break;
+        }
         let Some(put) = layout.put(s, id).filter(|put| put.space == space) else {
             continue;
         };
         let runs = scope.lives.of_root(id);
+        if pace.over(runs.len()) {
+            break;
+        }
         if put.hold == Hold::Always || runs.is_empty() {
             continue;
         }
@@ -194,7 +212,7 @@ fn private(
     }
     let mut pairs = scope.lives.handovers.clone();
     pairs.sort_compact_by_key(|h| (h.used, h.def, h.index));
-    overlaps(&rects, |a, b| {
+    overlaps(&rects, pace, |a, b| {
         let (a, b) = (&rects[a], &rects[b]);
         let put = |owner: u32| {
             layout
@@ -228,7 +246,7 @@ fn private(
         } else {
             Next::Continue
         }
-    });
+    })
 }
 
 /// Whether `def` may lie on `used` at this instant. // L8
@@ -269,6 +287,7 @@ fn frames(
     space: Space,
     layout: &Layout,
     findings: &mut Findings,
+    pace: &mut Pace<'_, '_>,
 ) {
     let own = |s: usize, root: u32| {
         let put = layout.put(s, MemLocId(root));
@@ -277,7 +296,10 @@ fn frames(
         put.filter(|put| there(put) && put.hold != Hold::Always)
     };
     let runs = |s: usize, root: u32| own(s, root).map(|_| scopes[s].lives.of_root(MemLocId(root)));
-    for (s, above) in held_above(calls, scopes, runs).into_iter().enumerate() {
+    for (s, above) in held_above(calls, scopes, runs, pace)
+        .into_iter()
+        .enumerate()
+    {
         if above.is_empty() {
             continue;
         }
@@ -288,6 +310,9 @@ fn frames(
         });
         let taken = Taken::new(ranges.collect());
         for id in scopes[s].roots() {
+            if pace.over(1) {
+                break;
+            }
             let Some(put) = own(s, id.0).filter(|_| !scopes[s].lives.of_root(id).is_empty()) else {
                 continue;
             };
@@ -309,6 +334,7 @@ fn frames(
 }
 
 /// The groups of all cores, or those that reach one.
+#[expect(clippy::too_many_arguments, reason = "the tables that one sweep reads")]
 fn shared(
     scopes: &[Scope<'_>],
     groups: &Groups,
@@ -317,6 +343,7 @@ fn shared(
     apart: bool,
     core: Option<u32>,
     findings: &mut Findings,
+    pace: &mut Pace<'_, '_>,
 ) {
     let mut by_function: OrderedMap<u32, Vec<Rect>> = OrderedMap::new();
     let site = |g: u32| {
@@ -326,6 +353,9 @@ fn shared(
     let here = |group: &&Group| core.is_none_or(|core| group.reach.contains(&core));
     let listed = groups.list.iter().enumerate();
     for (g, group) in listed.filter(|(_, group)| here(group)) {
+        if pace.over(1 + group.members.len()) {
+            break;
+        }
         let put = group_put(layout, group).filter(|put| put.hold != Hold::Always);
         let (Fate::Shared, Some(put)) = (group.fate, put) else {
             continue;
@@ -361,7 +391,7 @@ fn shared(
             core: None,
             function: Some(&groups.timing.names[function as usize]),
         };
-        overlaps(rects, |a, b| {
+        overlaps(rects, pace, |a, b| {
             let (a, b) = (&rects[a], &rects[b]);
             findings.add("overlap", at, || {
                 let message = format!(
@@ -377,10 +407,11 @@ fn shared(
             }
         });
     }
-    if !apart {
-        let put = |g: u32| group_put(layout, &groups.list[g as usize]).expect("it has a rectangle");
-        across(&by_function, site, put, findings);
+    if apart {
+        return;
     }
+    let put = |g: u32| group_put(layout, &groups.list[g as usize]).expect("it has a rectangle");
+    across(&by_function, site, put, findings, pace)
 }
 
 /// Groups of different functions meet whatever their epochs are. // M4
@@ -389,6 +420,7 @@ fn across(
     site: impl Fn(u32) -> String,
     put: impl Fn(u32) -> Put,
     findings: &mut Findings,
+    pace: &mut Pace<'_, '_>,
 ) {
     // Each function's bytes as disjoint runs, so that its own re-use is no overlap here.
     let mut runs: Vec<Rect> = Vec::new();
@@ -412,7 +444,7 @@ fn across(
     let holders: Vec<Taken> = (by_function.values())
         .map(|rects| Taken::new(rects.iter().map(|r| (r.start, r.end, r.owner)).collect()))
         .collect();
-    overlaps(&runs, |a, b| {
+    overlaps(&runs, pace, |a, b| {
         let (a, b) = (&runs[a], &runs[b]);
         let (start, end) = (a.start.max(b.start), a.end.min(b.end));
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -434,5 +466,5 @@ fn across(
         } else {
             Next::Continue
         }
-    });
+    })
 }

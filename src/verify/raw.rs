@@ -11,6 +11,7 @@ use super::page_up;
 use super::sweep::{Next, Rect, overlaps};
 use crate::ir::Usage;
 use crate::options::{Floor, Options, Strategy};
+use crate::pace::Pace;
 use crate::plan::Status;
 use crate::raw::{RawPlan, RawProblem};
 use crate::sorting::CompactSort as _;
@@ -177,7 +178,7 @@ fn rows(
     }
     rows.candidates = rows.boxes.len();
     rows.boxes.append(&mut pins);
-    overlaps(&rows.boxes, |a, b| {
+    overlaps(&rows.boxes, &mut Pace::free(), |a, b| {
         let both = a >= rows.candidates && b >= rows.candidates;
         let (a, b) = (&rows.boxes[a], &rows.boxes[b]);
         findings.add(if both { "pins_overlap" } else { "overlap" }, at, || {
@@ -252,7 +253,7 @@ fn figures(rows: &Rows, options: &Options, plan: &RawPlan, findings: &mut Findin
             rows.pins()
         },
     };
-    let proven = loads.bound() + u128::from(rows.floor);
+    let proven = loads.bound(&mut Pace::free()) + u128::from(rows.floor);
     let bound = u128::from(plan.bound);
     let searched = options.strategy == Strategy::Best;
     if bound < proven || bound > u128::from(peak) {

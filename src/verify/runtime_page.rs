@@ -12,6 +12,7 @@ use super::locations::{Hold, Put};
 use super::scope::Scope;
 use crate::ir::{MemLocId, Space};
 use crate::options::Geometry;
+use crate::pace::Pace;
 use crate::plan::{Plan, Straddler};
 use crate::sorting::CompactSort as _;
 
@@ -20,7 +21,11 @@ type Range = (Space, Option<u32>);
 
 /// Holds the list of straddlers and the figures against the addresses. Returns whether nothing
 /// straddles but pins and what no page holds.
-pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) -> bool {
+pub(super) fn check(
+    facts: &Facts<'_, '_>,
+    findings: &mut Findings,
+    pace: &mut Pace<'_, '_>,
+) -> bool {
     let plan = facts.plan;
     let page = plan.options.runtime_page_bytes();
     if page == 0 {
@@ -36,6 +41,9 @@ pub(super) fn check(facts: &Facts<'_, '_>, findings: &mut Findings) -> bool {
     let mut named: BTreeSet<(Option<u32>, Space, &str, u64, u64)> = BTreeSet::new();
     for (s, scope) in facts.scopes.iter().enumerate() {
         for id in scope.roots() {
+            if pace.over(10) {
+                break;
+            }
             let put = facts.layout.put(s, id).filter(|put| put.start < put.end);
             let Some(put) = put.filter(|_| stands(facts, s, id)) else {
                 continue;

@@ -5,6 +5,7 @@ use super::findings::{At, Findings};
 use super::lives::Lives;
 use crate::ir::{Function, MemLoc, MemLocId, Module, Program, Usage};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 use crate::plan::{FunctionPlan, MemLocPlan, ModulePlan, Plan};
 use std::collections::HashMap;
 
@@ -23,7 +24,12 @@ pub(super) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// Every function of the program, module by module, and whether the plan has the same ones.
-    pub fn all(program: &'a Program, plan: &'a Plan, findings: &mut Findings) -> Vec<Scope<'a>> {
+    pub fn all(
+        program: &'a Program,
+        plan: &'a Plan,
+        findings: &mut Findings,
+        pace: &mut Pace<'_, '_>,
+    ) -> Vec<Scope<'a>> {
         let mut planned: OrderedMap<u32, &ModulePlan> = OrderedMap::new();
         for module in &plan.modules {
             let at = At {
@@ -67,33 +73,42 @@ impl<'a> Scope<'a> {
                         "the function is not in the plan".to_owned()
                     });
                 }
-                scopes.push(Scope::of(core, module, function, found, findings));
+                scopes.push(Scope::of(module, function, found, findings, pace));
             }
         }
         scopes
     }
 
     /// Every function of modules that no plan stands beside.
-    pub fn unplanned(modules: &[&'a Module], findings: &mut Findings) -> Vec<Scope<'a>> {
-        let functions = modules
-            .iter()
-            .flat_map(|module| module.functions().iter().map(move |f| (*module, f)));
-        functions
-            .map(|(module, f)| Scope::of(module.core(), module, f, None, findings))
-            .collect()
+    pub fn unplanned(
+        modules: &[&'a Module],
+        findings: &mut Findings,
+        pace: &mut Pace<'_, '_>,
+    ) -> Vec<Scope<'a>> {
+        let mut scopes = Vec::new();
+        for module in modules {
+            for function in module.functions() {
+                scopes.push(Scope::of(module, function, None, findings, pace));
+            }
+        }
+        scopes
     }
 
     fn of(
-        core: u32,
         module: &'a Module,
         function: &'a Function,
         plan: Option<&'a FunctionPlan>,
         findings: &mut Findings,
+        pace: &mut Pace<'_, '_>,
     ) -> Scope<'a> {
-        let accesses = Accesses::of(function, module);
-        let lives = Lives::of(function, &accesses);
+        let core = module.core();
+        let accesses = Accesses::of(function, module, pace);
+        let lives = Lives::of(function, &accesses, pace);
         let mut kept = vec![false; function.memlocs().len()];
         for id in function.memloc_ids() {
+            if pace.over(1) {
+                break;
+            }
             let loc = function.memloc(id);
             kept[function.root(id).0.index()] |= loc.escapes() || loc.usage == Usage::Output;
         }
@@ -101,7 +116,10 @@ impl<'a> Scope<'a> {
             core: Some(core),
             function: Some(function.name()),
         };
-        let rows = plan.map_or_else(Vec::new, |plan| rows(function, plan, at, findings));
+        let rows = match plan {
+            Some(plan) => rows(function, plan, at, findings, pace),
+            None => Vec::new(),
+        };
         Scope {
             core,
             module,
@@ -204,16 +222,28 @@ fn rows<'a>(
     plan: &'a FunctionPlan,
     at: At<'_>,
     findings: &mut Findings,
+    pace: &mut Pace<'_, '_>,
 ) -> Vec<Option<&'a MemLocPlan>> {
     let len = function.memlocs().len();
-    let in_order = plan.memlocs.len() == len
-        && (function.memloc_ids().zip(&plan.memlocs))
-            .all(|(id, row)| named(function, id, &row.name));
+    let mut in_order = plan.memlocs.len() == len;
+    for (id, row) in function.memloc_ids().zip(&plan.memlocs) {
+        if pace.over(1) {
+            break;
+        }
+        in_order &= named(function, id, &row.name);
+        if !in_order {
+            break;
+        }
+    }
     if in_order {
         return plan.memlocs.iter().map(Some).collect();
     }
     let mut ids: HashMap<String, MemLocId> = HashMap::with_capacity(len); // Asked, never iterated.
     for id in function.memloc_ids() {
+        // A name of its own, and a hash of it.
+        if pace.over(10) {
+            break;
+        }
         let name = match function.memloc_name(id) {
             "" => format!("#{id}"),
             name => name.to_owned(),
@@ -222,6 +252,9 @@ fn rows<'a>(
     }
     let mut rows = vec![None; len];
     for row in &plan.memlocs {
+        if pace.over(10) {
+            break;
+        }
         let name = || vec![row.name.clone()];
         match ids.get(&row.name) {
             None => findings.add("foreign", at, || {

@@ -7,7 +7,7 @@
 //! `wall` knows that sooner.
 
 use super::wall::any_overlap;
-
+use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
 /// Bytes `[start, end)` during the closed time `[first, last]`.
@@ -23,8 +23,12 @@ pub(crate) struct Rect {
 
 /// Tells every pair of boxes of different owners that share an instant and a byte, as positions,
 /// the one that starts later second; stops early when told to.
-pub(crate) fn overlaps(boxes: &[Rect], mut tell: impl FnMut(usize, usize) -> Next) {
-    if !any_overlap(boxes) {
+pub(crate) fn overlaps(
+    boxes: &[Rect],
+    pace: &mut Pace<'_, '_>,
+    mut tell: impl FnMut(usize, usize) -> Next,
+) {
+    if !any_overlap(boxes, pace) {
         return;
     }
     let mut by_start: Vec<u32> = (0..boxes.len() as u32).collect();
@@ -41,6 +45,10 @@ pub(crate) fn overlaps(boxes: &[Rect], mut tell: impl FnMut(usize, usize) -> Nex
     let mut gone = 0;
     for &new in &by_first {
         let now = &boxes[new as usize];
+        // The tree is changed twice.
+        if pace.over(10) {
+            break;
+        }
         if now.start >= now.end || now.first > now.last {
             continue;
         }
@@ -58,7 +66,7 @@ pub(crate) fn overlaps(boxes: &[Rect], mut tell: impl FnMut(usize, usize) -> Nex
             !stop
         });
         if stop {
-            return;
+            break;
         }
         alive.set(place[new as usize], now.end);
     }
@@ -194,7 +202,7 @@ mod tests {
                 });
             }
             let mut got = Vec::new();
-            overlaps(&boxes, |a, b| {
+            overlaps(&boxes, &mut Pace::free(), |a, b| {
                 got.push((a.min(b), a.max(b)));
                 Next::Continue
             });

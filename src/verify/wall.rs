@@ -21,7 +21,7 @@
 
 use super::instants::Instants;
 use super::sweep::Rect;
-use crate::pace::Pace;
+use crate::pace::{Pace, SOME};
 use crate::sorting::{CompactSort as _, sort_words};
 
 /// Boxes whose data are fetched together.
@@ -111,21 +111,27 @@ const BOXES: usize = 4096;
 const PARTS: usize = 2;
 
 /// Whether any two boxes share an instant and a byte, of whatever owners.
-pub(super) fn any_overlap(boxes: &[Rect]) -> bool {
-    any_overlap_in(boxes, boxes.len() / BOXES)
+pub(super) fn any_overlap(boxes: &[Rect], pace: &mut Pace<'_, '_>) -> bool {
+    any_overlap_in(boxes, boxes.len() / BOXES, pace)
 }
 
 /// The same in about so many slabs.
-fn any_overlap_in(boxes: &[Rect], slabs: usize) -> bool {
-    let Some(slabs) = Slabs::of(boxes, slabs) else {
-        return any_overlap_at_once(boxes);
+fn any_overlap_in(boxes: &[Rect], slabs: usize, pace: &mut Pace<'_, '_>) -> bool {
+    let Some(slabs) = Slabs::of(boxes, slabs, pace) else {
+        return any_overlap_at_once(boxes, pace);
     };
     let mut parts = Vec::new();
-    (0..slabs.ends.len()).any(|slab| {
+    for slab in 0..slabs.ends.len() {
+        if pace.is_stopped() {
+            break;
+        }
         parts.clear();
         parts.extend(slabs.parts(slab, boxes));
-        any_overlap_at_once(&parts)
-    })
+        if any_overlap_at_once(&parts, pace) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Stretches of time of equal length, and which boxes live in each.
@@ -140,20 +146,38 @@ struct Slabs {
 
 impl Slabs {
     /// So many slabs or fewer; `None` where one would hold nearly everything.
-    fn of(boxes: &[Rect], mut slabs: usize) -> Option<Slabs> {
+    fn of(boxes: &[Rect], mut slabs: usize, pace: &mut Pace<'_, '_>) -> Option<Slabs> {
         let living = || boxes.iter().filter(is_box);
-        let start = living().map(|b| b.first).min()?;
-        let last = living().map(|b| b.last).max()?;
+        let (mut start, mut last) = (u64::MAX, 0);
+        for b in living() {
+            (start, last) = (start.min(b.first), last.max(b.last));
+        }
+        if start > last {
+            return None;
+        }
         while slabs > 1 {
             let length = (last - start) / slabs as u64 + 1;
             let span = |b: &Rect| {
                 let slab = |time: u64| ((time - start) / length) as usize;
                 slab(b.first)..=slab(b.last)
             };
-            let parts: usize = living().map(|b| span(b).count()).sum();
+            let mut parts = 0;
+            for some in boxes.chunks(SOME) {
+                if pace.over(some.len()) {
+                    break;
+                }
+                parts += some
+                    .iter()
+                    .filter(is_box)
+                    .map(|b| span(b).count())
+                    .sum::<usize>();
+            }
             if parts <= PARTS * boxes.len() && u32::try_from(parts).is_ok() {
                 let mut ends = vec![0_u32; slabs];
                 for b in living() {
+                    if pace.over(1 + span(b).count()) {
+                        break;
+                    }
                     ends[span(b)].iter_mut().for_each(|end| *end += 1);
                 }
                 let mut end = 0;
@@ -162,6 +186,9 @@ impl Slabs {
                 }
                 let mut sorted = vec![0; parts];
                 for (i, b) in (0..).zip(boxes).filter(|(_, b)| is_box(b)) {
+                    if pace.over(1 + span(b).count()) {
+                        break;
+                    }
                     for at in &mut ends[span(b)] {
                         sorted[*at as usize] = i;
                         *at += 1;
@@ -203,11 +230,15 @@ fn is_box(b: &&Rect) -> bool {
     b.start < b.end && b.first <= b.last
 }
 
-fn any_overlap_at_once(boxes: &[Rect]) -> bool {
+fn any_overlap_at_once(boxes: &[Rect], pace: &mut Pace<'_, '_>) -> bool {
     let lives = boxes.iter().filter(is_box).map(|b| (b.first, b.last));
     let instants = Instants::of(lives);
     let mut wall = Wall::new(instants.len());
-    for some in by_start(boxes).chunks(TOGETHER) {
+    for some in by_start(boxes, pace).chunks(TOGETHER) {
+        // The wall may be read at several levels.
+        if pace.over(4 * some.len()) {
+            break;
+        }
         // First what the boxes of a group read, so that the processor waits for all at once.
         let mut read = 0;
         for &i in some {
@@ -233,7 +264,7 @@ fn any_overlap_at_once(boxes: &[Rect]) -> bool {
 }
 
 /// The boxes by ascending start.
-fn by_start(boxes: &[Rect]) -> Vec<u32> {
+fn by_start(boxes: &[Rect], pace: &mut Pace<'_, '_>) -> Vec<u32> {
     let all = boxes.iter().fold(0, |all, b| all | b.start);
     let unit = all.trailing_zeros() % 64;
     if all >> unit > u64::from(u32::MAX) {
@@ -244,7 +275,9 @@ fn by_start(boxes: &[Rect]) -> Vec<u32> {
     // Start and number in one word: the sort reads nothing else.
     let keys = (0..).zip(boxes).map(|(i, b)| (b.start >> unit) << 32 | i);
     let mut keys: Vec<u64> = keys.collect();
-    sort_words(&mut keys, 32, &mut Pace::free()).expect("nothing stops it");
+    if sort_words(&mut keys, 32, pace).is_err() {
+        keys.clear();
+    }
     keys.into_iter().map(|key| key as u32).collect()
 }
 
@@ -293,9 +326,11 @@ mod tests {
                     && a.start.max(b.start) < a.end.min(b.end)
             };
             let naive = (0..boxes.len()).any(|i| (0..i).any(|j| meet(&boxes[i], &boxes[j])));
-            assert_eq!(any_overlap(&boxes), naive, "{boxes:?}");
+            let pace = &mut Pace::free();
+            assert_eq!(any_overlap(&boxes, pace), naive, "{boxes:?}");
             for slabs in [2, 3, 7, 20] {
-                assert_eq!(any_overlap_in(&boxes, slabs), naive, "{slabs} {boxes:?}");
+                let got = any_overlap_in(&boxes, slabs, pace);
+                assert_eq!(got, naive, "{slabs} {boxes:?}");
             }
             Ok(())
         });

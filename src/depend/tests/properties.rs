@@ -7,11 +7,11 @@ use arbitrary::{Result, Unstructured};
 use super::cases::{function, instruction, layout, show};
 use super::oracle::{Oracle, Places};
 use crate::depend::across::Effort;
-use crate::depend::code::Code;
 use crate::depend::scan::Wanted;
 use crate::depend::{Edge, Layout, dependences, edges, flow, reuse};
 use crate::ir::{BlockId, FlatIndex, Function, MemLocId, Space};
 use crate::options::Options;
+use crate::pace::Pace;
 use crate::plan::DependenceKind;
 use crate::testing::{Shape, for_each_seed, program};
 
@@ -81,8 +81,8 @@ impl Case {
     }
 
     fn edges(&self, wanted: Wanted, effort: Effort) -> Vec<Edge> {
-        let code = Code::new(&self.function, &self.layout());
-        edges(&self.function, &code, wanted, effort)
+        let pace = &mut Pace::free();
+        edges(&self.function, &self.layout(), wanted, effort, pace)
     }
 
     fn needed(&self) -> BTreeMap<(u32, u32), DependenceKind> {

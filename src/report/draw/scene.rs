@@ -17,6 +17,7 @@ use super::super::counterpart::counterpart;
 use super::{Options, Picture};
 use crate::ir::{FlatIndex, Function, MemLocId, MemoryType, Module, Space, Usage};
 use crate::options::Geometry;
+use crate::pace::Pace;
 use crate::plan::{FunctionPlan, MemLocPlan, Plan};
 use crate::sorting::CompactSort as _;
 use crate::verify::sweep::{Next, Rect, overlaps};
@@ -307,7 +308,7 @@ impl<'a> Scene<'a> {
             }));
         }
         let mut colliding = Vec::new();
-        overlaps(&rects, |a, b| {
+        overlaps(&rects, &mut Pace::free(), |a, b| {
             let (x, y) = (&rects[a], &rects[b]);
             let (one, two) = (&self.boxes[x.owner as usize], &self.boxes[y.owner as usize]);
             let (first, last) = (x.first.max(y.first), x.last.min(y.last));

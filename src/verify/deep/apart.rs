@@ -10,6 +10,7 @@ use super::batch::{Batch, Role};
 use super::machine::Machine;
 use super::places::{Areas, Places};
 use crate::ir::MemLocId;
+use crate::pace::Pace;
 
 /// Bytes that other cores may reach, and that a core has touched in a run of an entry function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,13 +34,23 @@ pub(super) struct Apart {
 
 impl Apart {
     /// Adds what a core has run.
-    pub fn note(&mut self, core: u32, batch: &Batch, places: &Places, areas: &Areas) {
+    pub fn note(
+        &mut self,
+        core: u32,
+        batch: &Batch,
+        places: &Places,
+        areas: &Areas,
+        pace: &mut Pace<'_, '_>,
+    ) {
         for instance in batch
             .instances
             .iter()
             .filter(|i| i.role == Role::Instruction)
         {
             let touches = batch.touches_of(instance).iter();
+            if pace.over(10 * touches.len()) {
+                break;
+            }
             for (memory, touch) in touches.flat_map(|t| areas.lanes(t)) {
                 if !places.is_common(memory) {
                     continue;
@@ -62,7 +73,7 @@ impl Apart {
 
 impl Machine<'_> {
     /// Holds the entry functions against each other.
-    pub fn compare_functions(&mut self) {
+    pub fn compare_functions(&mut self, pace: &mut Pace<'_, '_>) {
         let Some(apart) = self.apart.take() else {
             return;
         };
@@ -76,7 +87,7 @@ impl Machine<'_> {
                 owner: t.stretch,
             })
             .collect();
-        overlaps(&rects, |a, b| {
+        overlaps(&rects, pace, |a, b| {
             let ((a, by_a), (b, by_b)) = (&list[a], &list[b]);
             let harm = a.core != b.core && a.storage != b.storage && (a.writes || b.writes);
             let pair = ("cores_collide", by_a.0, by_b.0, a.storage.min(b.storage));
@@ -95,6 +106,6 @@ impl Machine<'_> {
                 true => Next::Stop,
                 false => Next::Continue,
             }
-        });
+        })
     }
 }

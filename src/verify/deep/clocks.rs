@@ -10,6 +10,7 @@ use super::batch::{Batch, FENCE, Instance, Role, Touch};
 use super::places::{Areas, NOWHERE};
 use super::ranges::Ranges;
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 
 /// An access that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,16 +82,20 @@ impl Clocks {
     /// Goes through what a core runs in one epoch, in program order.
     pub fn run(
         &mut self,
-        core: usize,
-        number: u32,
+        (core, number): (usize, u32),
         epoch: u32,
         batch: &Batch,
+        pace: &mut Pace<'_, '_>,
         mut tell: impl FnMut(&Conflict),
     ) {
         let state = &mut self.cores[core];
         state.kept.clear();
         state.clocks.clear();
         for (position, instance) in (0..).zip(&batch.instances) {
+            let touches = batch.touches_of(instance).len();
+            if pace.over(10 + 20 * touches + batch.waits_of(instance).len()) {
+                break;
+            }
             let state = &mut self.cores[core];
             let clock = state.advance(batch, instance, self.engines[core]);
             let segment = state.segment;

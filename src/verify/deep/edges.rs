@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::super::findings::{At, Findings};
 use super::super::scope::Scope;
 use crate::ir::FlatIndex;
+use crate::pace::Pace;
 use crate::plan::{Dependence, Plan};
-use crate::sorting::CompactSort as _;
+use crate::sorting::sort_words;
 
 /// The edges of all functions.
 pub(super) struct Edges {
@@ -19,14 +20,23 @@ pub(super) struct Edges {
 
 impl Edges {
     /// Reads the edges; what is no edge of the program is said and left out.
-    pub fn of(scopes: &[Scope<'_>], plan: &Plan, findings: &mut Findings) -> Option<Edges> {
+    pub fn of(
+        scopes: &[Scope<'_>],
+        plan: &Plan,
+        findings: &mut Findings,
+        pace: &mut Pace<'_, '_>,
+    ) -> Option<Edges> {
         let list = plan.dependences.as_ref()?;
         let mut at: BTreeMap<(u32, &str), usize> = BTreeMap::new();
         for (s, scope) in scopes.iter().enumerate() {
             at.insert((scope.core, scope.function.name()), s);
         }
-        let mut pairs: Vec<Vec<(u32, u32)>> = vec![Vec::new(); scopes.len()]; // (to, from)
+        // The instruction that waits above the one that it waits for.
+        let mut pairs: Vec<Vec<u64>> = vec![Vec::new(); scopes.len()];
         for edge in list {
+            if pace.over(3) {
+                break;
+            }
             let Dependence { from, to, .. } = edge;
             let scope = at.get(&(from.core, &*from.function)).copied();
             let scope = scope.filter(|&s| {
@@ -51,7 +61,7 @@ impl Edges {
             // What never runs is waited for by nobody. // X3
             let elided = |index: u32| scopes[scope].function.is_elided(FlatIndex(index));
             if !elided(from.index) && !elided(to.index) {
-                pairs[scope].push((to.index, from.index));
+                pairs[scope].push(u64::from(to.index) << 32 | u64::from(from.index));
             }
         }
         let mut edges = Edges {
@@ -60,20 +70,26 @@ impl Edges {
             awaited: Vec::with_capacity(scopes.len()),
         };
         for (mut pairs, scope) in pairs.into_iter().zip(scopes) {
-            pairs.sort_compact();
+            if sort_words(&mut pairs, 0, pace).is_err() {
+                pairs.clear();
+            }
             pairs.dedup();
             let len = scope.function.instructions().len();
             let mut awaited = vec![false; if pairs.is_empty() { 0 } else { len }];
             let mut starts = vec![0u32; if pairs.is_empty() { 0 } else { len + 1 }];
-            for &(to, from) in &pairs {
-                awaited[from as usize] = true;
-                starts[to as usize + 1] += 1;
+            for &pair in &pairs {
+                if pace.over(1) {
+                    break;
+                }
+                awaited[pair as u32 as usize] = true;
+                starts[(pair >> 32) as usize + 1] += 1;
             }
             for i in 1..starts.len() {
                 starts[i] += starts[i - 1];
             }
             edges.starts.push(starts);
-            edges.sources.push(pairs.into_iter().map(|p| p.1).collect());
+            let sources = pairs.into_iter().map(|pair| pair as u32);
+            edges.sources.push(sources.collect());
             edges.awaited.push(awaited);
         }
         Some(edges)

@@ -3,6 +3,7 @@
 use super::super::epochs::Epochs;
 use super::super::graph::Graph;
 use crate::ir::{FlatIndex, Function, Kind};
+use crate::pace::Pace;
 use std::collections::BTreeSet;
 
 /// A barrier on the way through a function: where it stands among the epochs, and its id. The same
@@ -31,18 +32,31 @@ pub(super) struct Flow {
 
 impl Flow {
     /// Reads a function; `called` are the barriers that the call at an index passes.
-    pub fn of(function: &Function, epochs: &Epochs, called: impl Fn(u32) -> Vec<Beat>) -> Flow {
-        let graph = Graph::of(function);
+    pub fn of(
+        function: &Function,
+        epochs: &Epochs,
+        called: impl Fn(u32) -> Vec<Beat>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Flow {
+        let graph = Graph::of(function, pace);
         let (mut starts, mut targets) = (vec![0], Vec::new());
         for block in 0..graph.len() as u32 {
+            // They are sorted, and counted below.
+            if pace.over(4 * (1 + graph.succs(block).len())) {
+                break;
+            }
             let mut succs = graph.succs(block).to_vec();
             let mut seen = BTreeSet::new();
             succs.retain(|&succ| seen.insert(succ));
             targets.extend(succs);
             starts.push(targets.len() as u32);
         }
+        starts.resize(graph.len() + 1, targets.len() as u32); // If the host has stopped it.
         let mut beats = vec![Vec::new(); graph.len()];
         for (block, beats) in (0..).zip(&mut beats) {
+            if pace.over(1 + graph.range(block).len()) {
+                break;
+            }
             for i in graph.range(block) {
                 let instruction = &function.instructions()[i as usize];
                 let epochs = epochs.at(i);

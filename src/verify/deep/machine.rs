@@ -13,7 +13,7 @@ use super::super::findings::Findings;
 use super::super::scope::Scope;
 use super::apart::Apart;
 use super::batch::{Batch, Does, FENCE, FOREIGN, Instance, Piece, Role, Touch, Value, Want};
-use super::clocks::Clocks;
+use super::clocks::{Clocks, Conflict};
 use super::edges::Edges;
 use super::places::{Areas, NOWHERE, Place, Places};
 use super::ranges::Ranges;
@@ -22,6 +22,7 @@ use super::world::{Order, Waits, World};
 use crate::ir::{FlatIndex, Function, MemLocId, Usage};
 use crate::options::Options;
 use crate::ordered_map::OrderedMap;
+use crate::pace::{Pace, SOME};
 
 /// A core that has run this many instructions without meeting others may let the memories follow.
 const ENOUGH: usize = 1 << 12;
@@ -85,11 +86,17 @@ impl<'a> Machine<'a> {
         edges: Option<Edges>,
         options: &'a Options,
         findings: Findings,
+        pace: &mut Pace<'_, '_>,
     ) -> Machine<'a> {
         let mut engines = vec![BTreeSet::new(); places.cores.len()];
         for scope in scopes {
-            let instructions = scope.function.instructions().iter();
-            engines[places.core_number(scope.core) as usize].extend(instructions.map(|i| i.engine));
+            let engines = &mut engines[places.core_number(scope.core) as usize];
+            for some in scope.function.instructions().chunks(SOME) {
+                if pace.over(some.len()) {
+                    break;
+                }
+                engines.extend(some.iter().map(|i| i.engine));
+            }
         }
         Machine {
             location: vec![Ranges::default(); places.storages.len()],
@@ -126,7 +133,12 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs the traces of some cores, by number, from the start; whether all came to their end.
-    pub fn run(&mut self, traces: Vec<(u32, Vec<Step>)>, seed: u64) -> bool {
+    pub fn run(
+        &mut self,
+        traces: Vec<(u32, Vec<Step>)>,
+        seed: u64,
+        pace: &mut Pace<'_, '_>,
+    ) -> bool {
         let alone = traces.len() == 1;
         let mut orders = vec![Order::Program];
         if !alone || self.is_parallel() {
@@ -136,7 +148,7 @@ impl<'a> Machine<'a> {
         let mut worlds: Vec<World> = (orders.into_iter())
             .map(|order| World::new(order, self.areas.clone(), memories, seed))
             .collect();
-        self.begin(&traces, &mut worlds);
+        self.begin(&traces, &mut worlds, pace);
         let engines = traces.iter().map(|t| match self.is_parallel() {
             true => self.engines(t.0 as usize).max(1),
             false => 1,
@@ -157,29 +169,31 @@ impl<'a> Machine<'a> {
         for epoch in 0.. {
             for (core, batch) in cores.iter_mut().zip(&mut batches) {
                 batch.clear();
-                self.read(core, batch, alone);
+                self.read(core, batch, alone, pace);
             }
             if !alone {
-                self.mark(&cores, &batches);
+                self.mark(&cores, &batches, pace);
             }
             for (core, batch) in cores.iter().zip(&mut batches) {
-                self.locate(core.number, batch);
+                self.locate(core.number, batch, pace);
             }
-            self.settle();
+            self.settle(pace);
             if let Some(apart) = &mut self.apart {
                 for (core, batch) in cores.iter().zip(&batches) {
-                    apart.note(core.number, batch, &self.places, &self.areas);
+                    apart.note(core.number, batch, &self.places, &self.areas, pace);
                 }
             }
             for world in &mut worlds {
-                world.run(&batches, |mismatch| self.mismatch(mismatch));
+                world.run(&batches, pace, |mismatch| self.mismatch(mismatch));
             }
             if !alone || self.is_parallel() {
                 for (c, (core, batch)) in cores.iter().zip(&batches).enumerate() {
-                    clocks.run(c, core.number, epoch, batch, |conflict| {
-                        self.conflict(conflict)
-                    });
+                    let tell = |conflict: &Conflict| self.conflict(conflict);
+                    clocks.run((c, core.number), epoch, batch, pace, tell);
                 }
+            }
+            if pace.is_stopped() {
+                return true;
             }
             let ended = |core: &Core| core.at == core.steps.len();
             if cores.iter().all(ended) {
@@ -193,14 +207,25 @@ impl<'a> Machine<'a> {
     }
 
     /// Forgets the last run and lets the host put its data where it has pinned it. // L6b
-    fn begin(&mut self, traces: &[(u32, Vec<Step>)], worlds: &mut [World]) {
+    fn begin(
+        &mut self,
+        traces: &[(u32, Vec<Step>)],
+        worlds: &mut [World],
+        pace: &mut Pace<'_, '_>,
+    ) {
         for storage in std::mem::take(&mut self.written) {
+            if pace.over(3) {
+                break;
+            }
             self.location[storage as usize].clear();
         }
         self.writers.clear();
         self.marks.clear();
         let runs = |core: u32| traces.iter().any(|t| t.0 == core);
         for i in 0..self.places.lasting.len() {
+            if pace.over(10 * (1 + worlds.len())) {
+                break;
+            }
             let lasting = self.places.lasting[i];
             let Place {
                 storage,
@@ -233,7 +258,7 @@ impl<'a> Machine<'a> {
     // ---- what runs ----
 
     /// Reads a core's next steps as executions, up to the next barrier unless it is alone.
-    fn read(&mut self, core: &mut Core, batch: &mut Batch, alone: bool) {
+    fn read(&mut self, core: &mut Core, batch: &mut Batch, alone: bool, pace: &mut Pace<'_, '_>) {
         let waits = !alone || self.is_parallel();
         core.waits.begin();
         while let Some(&step) = core.steps.get(core.at) {
@@ -282,6 +307,9 @@ impl<'a> Machine<'a> {
             }
             self.executed += u64::from(role == Role::Instruction);
             self.touched += (batch.touches.len() - first) as u64;
+            if pace.over(2 * (1 + batch.touches.len() - first)) {
+                break;
+            }
             batch.instances.push(Instance {
                 scope: step.scope,
                 index: step.index,
@@ -438,10 +466,16 @@ impl<'a> Machine<'a> {
     // ---- by location ----
 
     /// Notes who writes what of the shared storages until the next barrier.
-    fn mark(&mut self, cores: &[Core], batches: &[Batch]) {
+    fn mark(&mut self, cores: &[Core], batches: &[Batch], pace: &mut Pace<'_, '_>) {
         for (core, batch) in cores.iter().zip(batches) {
             for touch in batch.touches.iter().filter(|t| t.writes()) {
+                if pace.over(1) {
+                    break;
+                }
                 if self.places.storages[touch.storage as usize].shared {
+                    if pace.over(10) {
+                        break;
+                    }
                     let marks = self.marks.entry(touch.storage).or_default();
                     marks.change(touch.from, touch.to, |old| match old {
                         Some(&other) if other != core.number => SEVERAL,
@@ -453,14 +487,21 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs a batch by location: what each read has to find.
-    fn locate(&mut self, core: u32, batch: &mut Batch) {
+    fn locate(&mut self, core: u32, batch: &mut Batch, pace: &mut Pace<'_, '_>) {
         for i in 0..batch.instances.len() {
             let instance = batch.instances[i];
             if instance.role == Role::Enter {
                 for &storage in self.places.fresh(instance.scope) {
+                    if pace.over(1) {
+                        break;
+                    }
                     self.location[storage as usize].clear();
                 }
                 self.entered[instance.scope as usize] = self.writers.len() as u32;
+            }
+            // Maps of bytes are read and written for each touch.
+            if pace.over(10 * (1 + batch.touches_of(&instance).len())) {
+                break;
             }
             if instance.role == Role::Instruction {
                 self.operands(&instance, batch.touches_of(&instance));
@@ -559,8 +600,11 @@ impl<'a> Machine<'a> {
     }
 
     /// At a barrier: what several cores have written is nobody's value.
-    fn settle(&mut self) {
+    fn settle(&mut self, pace: &mut Pace<'_, '_>) {
         for (storage, marks) in std::mem::take(&mut self.marks) {
+            if pace.over(10) {
+                break;
+            }
             marks.visit(0, u64::MAX, |lo, hi, by| {
                 if by == Some(&SEVERAL) {
                     self.location[storage as usize].set(lo, hi, None);

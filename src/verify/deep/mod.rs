@@ -47,7 +47,10 @@ use super::findings::Findings;
 use super::groups::{Fate, Groups, Predicate};
 use super::scope::Scope;
 use super::{Violation, findings::At};
+use crate::control::Control;
+use crate::error::Error;
 use crate::ir::Program;
+use crate::pace::Pace;
 use crate::plan::Plan;
 use apart::Apart;
 use edges::Edges;
@@ -75,24 +78,42 @@ pub struct Deep {
 ///
 /// [`verify`]: super::verify
 pub fn verify_deep(program: &Program, plan: &Plan, shared: Option<Predicate<'_>>) -> Deep {
+    let control = Control {
+        shared,
+        ..Control::default()
+    };
+    verify_deep_with(program, plan, &control).expect("nothing stops it")
+}
+
+/// As [`verify_deep`], for a host that may cancel. // S2
+///
+/// # Errors
+///
+/// The host has cancelled. A deadline ends nothing here: half a proof is none.
+pub fn verify_deep_with(
+    program: &Program,
+    plan: &Plan,
+    control: &Control<'_>,
+) -> Result<Deep, Error> {
+    let pace = &mut Pace::until_cancelled(control);
     let mut deep = Deep::default();
     if plan.options.validate().is_err() {
         let note = "nothing was run: the plan's options are refused";
         deep.notes.push(note.to_owned());
-        return deep;
+        return Ok(deep);
     }
     // What is wrong with the shape of the plan or of the program, geometry has said.
     let mut said = Findings::default();
-    let scopes = Scope::all(program, plan, &mut said);
-    let calls = Calls::of(&scopes, &mut said);
-    let groups = Groups::of(&scopes, &calls, shared, &mut said);
+    let scopes = Scope::all(program, plan, &mut said, pace);
+    let calls = Calls::of(&scopes, &mut said, pace);
+    let groups = Groups::of(&scopes, &calls, control.shared, &mut said, pace);
     let mut findings = Findings::default();
-    let places = Places::of(&scopes, &groups, &plan.options, &mut findings);
-    let edges = Edges::of(&scopes, plan, &mut findings);
+    let places = Places::of(&scopes, &groups, &plan.options, &mut findings, pace);
+    let edges = Edges::of(&scopes, plan, &mut findings, pace);
     let mut explorer = Explorer {
         scopes: &scopes,
-        tracer: Tracer::new(&scopes, &calls, &groups),
-        machine: Machine::new(&scopes, places, edges, &plan.options, findings),
+        tracer: Tracer::new(&scopes, &calls, &groups, pace),
+        machine: Machine::new(&scopes, places, edges, &plan.options, findings, pace),
         notes: Vec::new(),
         seed: 0,
     };
@@ -111,18 +132,19 @@ pub fn verify_deep(program: &Program, plan: &Plan, shared: Option<Predicate<'_>>
             g.fate == Fate::Shared && g.life.iter().any(|life| life.0 == stretch)
         };
         if party.len() > 1 && groups.list.iter().any(meet) {
-            explorer.together(&party);
+            explorer.together(&party, pace);
         } else {
-            party.iter().for_each(|&scope| explorer.alone(scope));
+            (party.iter()).for_each(|&scope| explorer.alone(scope, pace));
         }
     }
-    explorer.machine.compare_functions();
+    explorer.machine.compare_functions(pace);
     explorer.note_rest();
     deep.notes = explorer.notes;
     deep.executed = explorer.machine.executed;
     deep.violations = explorer.machine.findings.finish();
     deep.warnings = explorer.machine.warnings.finish();
-    deep
+    pace.end()?;
+    Ok(deep)
 }
 
 /// Runs that go everywhere.
@@ -134,6 +156,9 @@ struct Explorer<'a> {
     seed: u64,
 }
 
+/// The blocks through which some functions go.
+type Walks = Vec<(u32, Vec<u32>)>;
+
 /// How many runs go anywhere once all edges are covered: at least, and at most if they are short.
 const WANDERINGS: std::ops::Range<u32> = 4..16;
 
@@ -142,23 +167,23 @@ const SHORT: u64 = 1 << 12;
 
 impl Explorer<'_> {
     /// Runs one core's entry function, no other core taking part.
-    fn alone(&mut self, scope: u32) {
-        self.explore(&[scope], |explorer, _, style| {
-            let walk = explorer.tracer.walk(scope, None, style)?;
+    fn alone(&mut self, scope: u32, pace: &mut Pace<'_, '_>) {
+        self.explore(&[scope], pace, |explorer, _, style, pace| {
+            let walk = explorer.tracer.walk(scope, None, style, pace)?;
             Some(vec![(scope, walk)])
         });
     }
 
     /// Runs the same-named functions of several cores, which meet at barriers. // M4
-    fn together(&mut self, party: &[u32]) {
-        let met = self.explore(party, |explorer, lead, style| {
+    fn together(&mut self, party: &[u32], pace: &mut Pace<'_, '_>) {
+        let met = self.explore(party, pace, |explorer, lead, style, pace| {
             let tracer = &mut explorer.tracer;
             // All loops with barriers go round as often as the leader's.
-            let free = tracer.walk(lead, None, style)?;
+            let free = tracer.walk(lead, None, style, pace)?;
             let score = tracer.beats(lead, &free);
             let mut walks = Some(vec![(lead, free)]);
             for &scope in party.iter().filter(|&&s| s != lead) {
-                let walk = tracer.walk(scope, Some(&score), style);
+                let walk = tracer.walk(scope, Some(&score), style, pace);
                 walks = walks.zip(walk).map(|(mut walks, walk)| {
                     walks.push((scope, walk));
                     walks
@@ -166,8 +191,8 @@ impl Explorer<'_> {
             }
             walks.or_else(|| {
                 let score = tracer.score(lead).to_vec();
-                let walk = |&s: &u32| Some((s, tracer.walk(s, Some(&score), style)?));
-                party.iter().map(walk).collect()
+                let mut walk = |s: u32| Some((s, tracer.walk(s, Some(&score), style, pace)?));
+                party.iter().map(|&s| walk(s)).collect()
             })
         });
         if !met {
@@ -175,7 +200,7 @@ impl Explorer<'_> {
             self.notes.push(format!(
                 "function {name}: the cores pass different barriers, so each was run by itself"
             ));
-            party.iter().for_each(|&scope| self.alone(scope));
+            party.iter().for_each(|&scope| self.alone(scope, pace));
         }
     }
 
@@ -183,7 +208,8 @@ impl Explorer<'_> {
     fn explore(
         &mut self,
         party: &[u32],
-        mut walks: impl FnMut(&mut Self, u32, Style) -> Option<Vec<(u32, Vec<u32>)>>,
+        pace: &mut Pace<'_, '_>,
+        mut walks: impl FnMut(&mut Self, u32, Style, &mut Pace<'_, '_>) -> Option<Walks>,
     ) -> bool {
         let operands: usize = (party.iter())
             .flat_map(|&s| self.tracer.below(s).into_iter().zip(self.scopes))
@@ -204,19 +230,22 @@ impl Explorer<'_> {
                 Style::Wander
             };
             let lead = party[round % party.len()];
-            let Some(walks) = walks(self, lead, style) else {
+            let Some(walks) = walks(self, lead, style, pace) else {
                 return false;
             };
             let spent = self.machine.touched - start;
             let limit = (effort.saturating_sub(spent) / 2).min(usize::MAX as u64) as usize;
             let trace = |(scope, walk): (u32, Vec<u32>)| {
                 let core = self.scopes[scope as usize].core;
-                let steps = self.tracer.trace(scope, walk, limit);
+                let steps = self.tracer.trace(scope, walk, limit, pace);
                 (self.machine.places.core_number(core), steps)
             };
             let traces = walks.into_iter().map(trace).collect();
             self.seed += 1;
-            if !self.machine.run(traces, self.seed) {
+            if pace.is_stopped() {
+                return true;
+            }
+            if !self.machine.run(traces, self.seed, pace) {
                 return false;
             }
             let left: usize = party.iter().map(|&s| self.tracer.missing(s)).sum();

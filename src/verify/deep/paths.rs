@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 
 use super::flow::{Beat, Flow};
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 
 /// The states of one function under one score.
 pub(super) struct Paths {
@@ -47,7 +48,12 @@ impl Dice {
 impl Paths {
     /// The states that `score` admits, any barriers if there is none; `None` if they are more than
     /// `limit`.
-    pub fn new(flow: &Flow, score: Option<&[Beat]>, limit: usize) -> Option<Paths> {
+    pub fn new(
+        flow: &Flow,
+        score: Option<&[Beat]>,
+        limit: usize,
+        pace: &mut Pace<'_, '_>,
+    ) -> Option<Paths> {
         // The position in the score after a block, if it may be run at this one.
         let after = |block: u32, at: u32| {
             let Some(score) = score else { return Some(0) };
@@ -60,6 +66,10 @@ impl Paths {
         let mut steps: Vec<Vec<(u32, u32)>> = Vec::new();
         let mut ends = Vec::new();
         while let Some(&(block, at)) = states.get(steps.len()) {
+            // The state is met here, backwards, and when dead ends go.
+            if pace.over(20) {
+                return None;
+            }
             let mut mine = Vec::new();
             let mut end = false;
             if let Some(next) = after(block, at) {
@@ -120,6 +130,7 @@ impl Paths {
         flow: &mut Flow,
         wanted: impl Fn(u32) -> bool,
         left: &mut u64,
+        pace: &mut Pace<'_, '_>,
     ) -> Option<Vec<u32>> {
         if !self.open {
             return None;
@@ -135,7 +146,8 @@ impl Paths {
                 let block = self.blocks[to as usize];
                 flow.misses(edge) || !served[block as usize] && wanted(block)
             };
-            let Some(way) = search.nearest(self, at, left, |step| goal(flow, step)) else {
+            let way = search.nearest(self, at, left, |step| goal(flow, step), pace);
+            let Some(way) = way else {
                 break;
             };
             news = true;
@@ -216,12 +228,16 @@ impl Search {
         start: u32,
         left: &mut u64,
         goal: impl Fn((u32, u32)) -> bool,
+        pace: &mut Pace<'_, '_>,
     ) -> Option<Vec<(u32, u32)>> {
         self.round += 1;
         self.seen[start as usize] = self.round;
         let mut work = VecDeque::from([start]);
         while let Some(state) = work.pop_front() {
             *left = left.checked_sub(1)?;
+            if pace.over(2) {
+                break;
+            }
             for &(edge, to) in &paths.steps[state as usize] {
                 if goal((edge, to)) {
                     let mut way = vec![(edge, to)];

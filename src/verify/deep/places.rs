@@ -18,6 +18,7 @@ use super::batch::Touch;
 use crate::ir::{FlatIndex, MemLocId, MemoryType, Space, Usage};
 use crate::options::{Geometry, Options};
 use crate::ordered_map::OrderedMap;
+use crate::pace::{Pace, SOME};
 
 /// Of an access: no memory has its bytes.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -115,6 +116,7 @@ impl Places {
         groups: &Groups,
         options: &Options,
         findings: &mut Findings,
+        pace: &mut Pace<'_, '_>,
     ) -> Places {
         let mut cores: Vec<u32> = scopes.iter().map(|s| s.core).collect();
         cores.sort_unstable();
@@ -125,7 +127,7 @@ impl Places {
             storages: Vec::new(),
             lasting: Vec::new(),
             fresh: vec![Vec::new(); scopes.len()],
-            formals: formals(scopes),
+            formals: formals(scopes, pace),
             memories,
             areas: (0..memories).map(|memory| vec![memory]).collect(),
             spread: BTreeMap::new(),
@@ -144,6 +146,9 @@ impl Places {
             };
             let mut of = vec![blank; scope.function.memlocs().len()];
             for id in scope.roots() {
+                if pace.over(5) {
+                    break;
+                }
                 of[id.index()] =
                     places.root(scopes, groups, s, id, options, &mut pins, &mut of_group);
                 let touched = !scope.accesses.of_root(id).is_empty();
@@ -381,7 +386,7 @@ impl Places {
 }
 
 /// The roots of each scope that some call binds.
-fn formals(scopes: &[Scope<'_>]) -> Vec<Vec<(MemLocId, Place)>> {
+fn formals(scopes: &[Scope<'_>], pace: &mut Pace<'_, '_>) -> Vec<Vec<(MemLocId, Place)>> {
     let mut at: BTreeMap<(u32, &str), usize> = BTreeMap::new();
     for (s, scope) in scopes.iter().enumerate() {
         at.insert((scope.core, scope.function.name()), s);
@@ -397,6 +402,9 @@ fn formals(scopes: &[Scope<'_>]) -> Vec<Vec<(MemLocId, Place)>> {
     for scope in scopes {
         let function = scope.function;
         for t in (0..function.instructions().len()).map(FlatIndex::new) {
+            if t.index() % SOME == 0 && pace.over(SOME) {
+                break;
+            }
             let callee = function.callee(t).map(|callee| function.symbol(callee));
             let callee = callee.and_then(|name| at.get(&(scope.core, name)));
             let Some(&callee) = callee else { continue };

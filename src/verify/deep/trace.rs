@@ -13,6 +13,7 @@ use super::flow::{Beat, Flow};
 use super::paths::{Dice, Paths};
 use crate::ir::Kind;
 use crate::ordered_map::OrderedMap;
+use crate::pace::Pace;
 
 /// One thing that a core does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,12 @@ pub(super) struct Tracer<'a> {
 
 impl<'a> Tracer<'a> {
     /// Reads the control flow of all functions.
-    pub fn new(scopes: &'a [Scope<'a>], calls: &Calls, groups: &Groups) -> Tracer<'a> {
+    pub fn new(
+        scopes: &'a [Scope<'a>],
+        calls: &Calls,
+        groups: &Groups,
+        pace: &mut Pace<'_, '_>,
+    ) -> Tracer<'a> {
         let mut callees = vec![OrderedMap::new(); scopes.len()];
         for (of, callees) in calls.of.iter().zip(&mut callees) {
             for (&callee, indices) in of {
@@ -85,8 +91,8 @@ impl<'a> Tracer<'a> {
                 callee.map_or_else(Vec::new, |c| scores[c as usize].clone())
             };
             let epochs = &groups.timing.epochs[s as usize];
-            let flow = Flow::of(scopes[s as usize].function, epochs, inside);
-            scores[s as usize] = shortest(&flow);
+            let flow = Flow::of(scopes[s as usize].function, epochs, inside, pace);
+            scores[s as usize] = shortest(&flow, pace);
             flows[s as usize] = Some(flow);
         }
         Tracer {
@@ -147,7 +153,13 @@ impl<'a> Tracer<'a> {
     }
 
     /// A walk through an entry function under a score, any barriers if there is none.
-    pub fn walk(&mut self, scope: u32, score: Option<&[Beat]>, style: Style) -> Option<Vec<u32>> {
+    pub fn walk(
+        &mut self,
+        scope: u32,
+        score: Option<&[Beat]>,
+        style: Style,
+        pace: &mut Pace<'_, '_>,
+    ) -> Option<Vec<u32>> {
         self.note_wants();
         let s = scope as usize;
         let limit = 4 * self.flows[s].graph.len() + (1 << 18);
@@ -156,7 +168,7 @@ impl<'a> Tracer<'a> {
         let paths = self
             .paths
             .entry(key)
-            .or_insert_with(|| Paths::new(flow, score, limit));
+            .or_insert_with(|| Paths::new(flow, score, limit, pace));
         let paths = paths.as_ref()?;
         let (graph, callees, wants) = (&self.flows[s].graph, &self.callees[s], &self.wants);
         let mut wanted = vec![false; graph.len()];
@@ -166,9 +178,10 @@ impl<'a> Tracer<'a> {
         let length = 2 * graph.len() + 16;
         let flow = &mut self.flows[s];
         let covering = match style {
-            Style::Cover => paths.cover(flow, |b| wanted[b as usize], &mut self.search),
+            Style::Cover => paths.cover(flow, |b| wanted[b as usize], &mut self.search, pace),
             Style::Wander => None,
         };
+        pace.over(2 * length); // As long as a walk may be.
         covering.or_else(|| paths.wander(flow, &mut self.dice, length))
     }
 
@@ -189,11 +202,20 @@ impl<'a> Tracer<'a> {
 
     /// All that a core does along a walk of an entry function; beyond `limit` steps no more calls
     /// are entered.
-    pub fn trace(&mut self, scope: u32, walk: Vec<u32>, limit: usize) -> Vec<Step> {
+    pub fn trace(
+        &mut self,
+        scope: u32,
+        walk: Vec<u32>,
+        limit: usize,
+        pace: &mut Pace<'_, '_>,
+    ) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut frames = vec![Frame::new(scope, walk)];
         steps.push(step(What::Enter, scope, 0));
         while let Some(frame) = frames.last_mut() {
+            if pace.over(1) {
+                break;
+            }
             let scope = frame.scope;
             let Some(&block) = frame.walk.get(frame.at) else {
                 steps.push(step(What::Leave, scope, 0));
@@ -217,7 +239,7 @@ impl<'a> Tracer<'a> {
                 Kind::Call => {
                     frame.calling = index;
                     steps.push(step(What::Call, scope, index));
-                    match self.enter(scope, index, steps.len() < limit) {
+                    match self.enter(scope, index, steps.len() < limit, pace) {
                         Some(inner) => {
                             steps.push(step(What::Enter, inner.scope, 0));
                             frames.push(inner);
@@ -232,7 +254,13 @@ impl<'a> Tracer<'a> {
     }
 
     /// The frame of a callee, if it is known, and is to be entered.
-    fn enter(&mut self, caller: u32, index: u32, enter: bool) -> Option<Frame> {
+    fn enter(
+        &mut self,
+        caller: u32,
+        index: u32,
+        enter: bool,
+        pace: &mut Pace<'_, '_>,
+    ) -> Option<Frame> {
         let callee = *self.callees[caller as usize].get(&index)?;
         // Barriers have to be passed, whatever the effort.
         let score = self.scores[callee as usize].clone();
@@ -242,7 +270,7 @@ impl<'a> Tracer<'a> {
         }
         // Loops with barriers go round as often as on the other cores.
         let score = self.has_beats(callee).then_some(score);
-        let walk = self.walk(callee, score.as_deref(), Style::Cover)?;
+        let walk = self.walk(callee, score.as_deref(), Style::Cover, pace)?;
         Some(Frame::new(callee, walk))
     }
 
@@ -253,8 +281,8 @@ impl<'a> Tracer<'a> {
 }
 
 /// The barriers of a function's shortest walk.
-fn shortest(flow: &Flow) -> Vec<Beat> {
-    let Some(paths) = Paths::new(flow, None, usize::MAX) else {
+fn shortest(flow: &Flow, pace: &mut Pace<'_, '_>) -> Vec<Beat> {
+    let Some(paths) = Paths::new(flow, None, usize::MAX, pace) else {
         return Vec::new();
     };
     let walk = paths.shortest();

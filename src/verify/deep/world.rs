@@ -7,6 +7,7 @@ use super::batch::{Batch, Does, FENCE, Instance, Piece, Role, Touch, Value, Want
 use super::paths::Dice;
 use super::places::Areas;
 use super::ranges::Ranges;
+use crate::pace::{Pace, SOME};
 
 /// Which of the instructions that may run next does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +56,17 @@ impl World {
     }
 
     /// Runs the batches of all cores, telling every read that goes wrong.
-    pub fn run(&mut self, batches: &[Batch], mut tell: impl FnMut(&Mismatch<'_>)) {
+    pub fn run(
+        &mut self,
+        batches: &[Batch],
+        pace: &mut Pace<'_, '_>,
+        mut tell: impl FnMut(&Mismatch<'_>),
+    ) {
         if let [batch] = batches
             && self.order == Order::Program
         {
             for instance in &batch.instances {
-                self.execute(batch, instance, &mut tell);
+                self.execute(batch, instance, pace, &mut tell);
             }
             return;
         }
@@ -70,8 +76,11 @@ impl World {
         for (core, batch) in batches.iter().enumerate() {
             let count = |i: &Instance| i.waits.1 - i.waits.0;
             waiting.push(batch.instances.iter().map(count).collect());
-            followers.push(Followers::of(batch));
+            followers.push(Followers::of(batch, pace));
             for (position, _) in waiting[core].iter().enumerate().filter(|w| *w.1 == 0) {
+                if pace.over(5) {
+                    break;
+                }
                 let position = position as u32;
                 ready.push(Reverse((
                     self.key(core, position, batches.len()),
@@ -82,7 +91,7 @@ impl World {
         }
         while let Some(Reverse((_, core, position))) = ready.pop() {
             let batch = &batches[core];
-            self.execute(batch, &batch.instances[position as usize], &mut tell);
+            self.execute(batch, &batch.instances[position as usize], pace, &mut tell);
             for &next in followers[core].of_position(position) {
                 let left = &mut waiting[core][next as usize];
                 *left -= 1;
@@ -106,12 +115,20 @@ impl World {
         &mut self,
         batch: &'b Batch,
         instance: &'b Instance,
+        pace: &mut Pace<'_, '_>,
         tell: &mut impl FnMut(&Mismatch<'b>),
     ) {
+        // What waits for it comes nearer to its turn.
+        if pace.over(5 + (instance.waits.1 - instance.waits.0) as usize) {
+            return;
+        }
         if instance.role == Role::Elided {
             return; // It never runs. // X3
         }
         for touch in batch.touches_of(instance) {
+            if pace.over(10) {
+                break;
+            }
             for &memory in self.areas.memories(touch.area) {
                 let bytes = &mut self.memories[memory as usize];
                 if touch.does != Does::Read {
@@ -160,10 +177,15 @@ struct Followers {
 }
 
 impl Followers {
-    fn of(batch: &Batch) -> Followers {
+    fn of(batch: &Batch, pace: &mut Pace<'_, '_>) -> Followers {
         let mut starts = vec![0u32; batch.instances.len() + 1];
-        for &wait in &batch.waits {
-            starts[wait as usize + 1] += 1;
+        for some in batch.waits.chunks(SOME) {
+            if pace.over(some.len()) {
+                break;
+            }
+            for &wait in some {
+                starts[wait as usize + 1] += 1;
+            }
         }
         for i in 1..starts.len() {
             starts[i] += starts[i - 1];
@@ -171,6 +193,9 @@ impl Followers {
         let mut cursor = starts.clone();
         let mut list = vec![0; batch.waits.len()];
         for (position, instance) in (0..).zip(&batch.instances) {
+            if pace.over(1 + batch.waits_of(instance).len()) {
+                break;
+            }
             for &wait in batch.waits_of(instance) {
                 let at = &mut cursor[wait as usize];
                 list[*at as usize] = position;

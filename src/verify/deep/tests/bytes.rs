@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::right::{planned, with_edges};
 use crate::ir::{Access, FlatIndex, MemLocId, MemoryType, Program, Space, Usage};
 use crate::options::Options;
+use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::testing::{self, Shape};
 use crate::verify::calls::Calls;
@@ -323,11 +324,12 @@ fn values_go_wrong_where_bytes_do() {
             return Ok(());
         };
         disturb(u, &mut plan)?;
+        let pace = &mut Pace::free();
         let mut said = Findings::default();
-        let scopes = Scope::all(&program, &plan, &mut said);
-        let calls = Calls::of(&scopes, &mut said);
-        let groups = Groups::of(&scopes, &calls, None, &mut said);
-        let mut tracer = Tracer::new(&scopes, &calls, &groups);
+        let scopes = Scope::all(&program, &plan, &mut said, pace);
+        let calls = Calls::of(&scopes, &mut said, pace);
+        let groups = Groups::of(&scopes, &calls, None, &mut said, pace);
+        let mut tracer = Tracer::new(&scopes, &calls, &groups, pace);
         for round in 0..6 {
             let style = if round < 4 {
                 Style::Cover
@@ -336,16 +338,18 @@ fn values_go_wrong_where_bytes_do() {
             };
             let entry = (0..scopes.len() as u32).find(|&s| calls.is_entry(s as usize));
             let entry = entry.expect("some function is not called");
-            let walk = tracer.walk(entry, None, style).expect("it can be walked");
-            let steps = tracer.trace(entry, walk, 2000);
+            let walk = tracer
+                .walk(entry, None, style, pace)
+                .expect("it can be walked");
+            let steps = tracer.trace(entry, walk, 2000, pace);
             if steps.len() > 2000 {
                 continue;
             }
             let mut found = Findings::default();
-            let places = Places::of(&scopes, &groups, &plan.options, &mut found);
+            let places = Places::of(&scopes, &groups, &plan.options, &mut found, pace);
             let found = Findings::default();
-            let mut machine = Machine::new(&scopes, places, None, &plan.options, found);
-            assert!(machine.run(vec![(0, steps.clone())], 0));
+            let mut machine = Machine::new(&scopes, places, None, &plan.options, found, pace);
+            assert!(machine.run(vec![(0, steps.clone())], 0, pace));
             let got: BTreeSet<(String, bool, Vec<String>)> =
                 (machine.findings.finish().into_iter())
                     .filter(|v| matches!(v.kind, "wrong_value" | "lost_value"))
@@ -500,27 +504,34 @@ fn the_order_is_wrong_where_some_pair_says_so() {
                 (f.expect("known") as u32, e.from.index, e.to.index)
             })
             .collect();
+        let pace = &mut Pace::free();
         let mut said = Findings::default();
-        let scopes = Scope::all(&program, &plan, &mut said);
-        let calls = Calls::of(&scopes, &mut said);
-        let groups = Groups::of(&scopes, &calls, None, &mut said);
-        let mut tracer = Tracer::new(&scopes, &calls, &groups);
+        let scopes = Scope::all(&program, &plan, &mut said, pace);
+        let calls = Calls::of(&scopes, &mut said, pace);
+        let groups = Groups::of(&scopes, &calls, None, &mut said, pace);
+        let mut tracer = Tracer::new(&scopes, &calls, &groups, pace);
         let entry = (0..scopes.len() as u32).find(|&s| calls.is_entry(s as usize));
         let entry = entry.expect("some function is not called");
         for _ in 0..3 {
             let walk = tracer
-                .walk(entry, None, Style::Cover)
+                .walk(entry, None, Style::Cover, pace)
                 .expect("it can be walked");
-            let steps = tracer.trace(entry, walk, 200);
+            let steps = tracer.trace(entry, walk, 200, pace);
             if steps.len() > 200 {
                 continue;
             }
             let mut found = Findings::default();
-            let places = Places::of(&scopes, &groups, &plan.options, &mut found);
-            let edges = Edges::of(&scopes, &plan, &mut found);
-            let mut machine =
-                Machine::new(&scopes, places, edges, &plan.options, Findings::default());
-            assert!(machine.run(vec![(0, steps.clone())], 0));
+            let places = Places::of(&scopes, &groups, &plan.options, &mut found, pace);
+            let edges = Edges::of(&scopes, &plan, &mut found, pace);
+            let mut machine = Machine::new(
+                &scopes,
+                places,
+                edges,
+                &plan.options,
+                Findings::default(),
+                pace,
+            );
+            assert!(machine.run(vec![(0, steps.clone())], 0, pace));
             let found = machine.findings.finish();
             let got = found.iter().any(|v| v.kind == "unordered");
             let want = Trace::of(&mut naive(&program, &plan), &steps).is_unordered(&waits);
