@@ -52,7 +52,7 @@
 /**
  * The ABI's minor version: raised when functions or fields are appended.
  */
-#define DRAM_ABI_MINOR 3
+#define DRAM_ABI_MINOR 4
 
 /**
  * `dram_error_info` fields `core` and `instruction`: not known.
@@ -1299,6 +1299,12 @@ typedef struct dram_verify_options {
    * Zero.
    */
   uint32_t reserved;
+  /**
+   * Null, or a host that may cancel: once the flag is set, the call returns
+   * `DRAM_STATUS_CANCELLED` within 10 ms, without a report. `shared` says what else is shared, as
+   * when the plan was made; the rest counts for nothing here.
+   */
+  const struct dram_control *control;
 } dram_verify_options;
 
 /**
@@ -3300,7 +3306,8 @@ dram_status dram_cancel_free(struct dram_cancel *cancel);
 
 /**
  * Sets the flag, for good. Runs that use it return within 10 ms: with the best placement so far
- * if there is one, else with `DRAM_STATUS_CANCELLED`.
+ * if there is one, else with `DRAM_STATUS_CANCELLED`. A pipeline or a verification that has not
+ * ended is cancelled, whatever it has placed or proved so far.
  */
 dram_status dram_cancel_set(struct dram_cancel *cancel, struct dram_error **error);
 
@@ -4135,6 +4142,10 @@ dram_status dram_pipeline_pass_name(const struct dram_pipeline *pipeline,
  * `run_out`: null, or receives what the run did; free it with `dram_run_free`. The run works on
  * the program as it was when the call began; a change of it meanwhile makes the call fail with
  * `DRAM_STATUS_FAILED_PRECONDITION`.
+ *
+ * Once the cancel flag is set the run ends within 10 ms with `DRAM_STATUS_CANCELLED`, in whatever
+ * pass it is, and also if everything has a place already; who wants the best placement in a given
+ * time sets `budget_ms`, which ends what places and nothing that comes after.
  *
  * A failure names the pass, in the sentence and in `dram_error_info`, and changes nothing. No
  * placement: as for `dram_program_plan`; a core that needs more than it has:

@@ -995,6 +995,21 @@ class Program {
     if (!status) return status;
     return Report(api(), report);
   }
+  /// The same for a host that may cancel, and that says what else is shared, as when the plan was
+  /// made: the control stands for that of the options.
+  Result<Report> verify(const Plan &plan, const dram_verify_options &options,
+                        const Control &control) const {
+    detail::Watch watch(api(), control);
+    dram_verify_options given = options;
+    given.control = watch.get();
+    dram_report *report = nullptr;
+    Status status = detail::call_only(api(), &dram_api::program_verify_with, get(), plan.get(),
+                                      static_cast<const dram_verify_options *>(&given), &report);
+    Report owned(api(), report);
+    detail::rethrow();
+    if (!status) return status;
+    return owned;
+  }
   /// Why the plan needs the bytes that it needs, handed to `sink` in pieces until it returns false.
   Status explain(const Plan &plan, detail::Write sink, const ExplainOptions &options = {}) const {
     return detail::call(api(), &dram_api::plan_explain, get(), plan.get(), &options,

@@ -93,6 +93,17 @@ TEST(Planning, AWrongPlanIsFoundOut) {
   std::uint32_t notes = 0;
   while (right->note(notes)) ++notes;
   EXPECT_EQ(right->note(notes).status().code(), DRAM_STATUS_OUT_OF_RANGE);
+
+  // A host that watches it may stop it.
+  auto cancel = dram::Cancel::create(api());
+  DRAM_OK(cancel.status());
+  dram::Control control;
+  control.cancel = &*cancel;
+  auto watched = f.program.verify(*plan, deep, control);
+  DRAM_OK(watched.status());
+  EXPECT_EQ(watched->count().value(), 0u);
+  DRAM_OK(cancel->set());
+  EXPECT_EQ(f.program.verify(*plan, deep, control).status().code(), DRAM_STATUS_CANCELLED);
 }
 
 TEST(Planning, SharedLocationsHaveOneAddressOnAllCores) {
@@ -170,7 +181,7 @@ TEST(Planning, ProgressIsToldAndCancelIsSticky) {
   EXPECT_EQ(phase, "search");
   EXPECT_EQ(last.bound, 4096u);
   EXPECT_EQ(last.incumbent, 4096u);
-  const auto cancel = dram::Cancel::create(api());
+  auto cancel = dram::Cancel::create(api());
   DRAM_OK(cancel.status());
   dram::Cancel flag = std::move(const_cast<dram::Result<dram::Cancel> &>(cancel)).value();
   DRAM_OK(flag.set());

@@ -280,15 +280,25 @@ class Program(Handle):
         """Writes a plan's addresses into the program; the plan must be of it as it is."""
         call("dram_program_apply", self._raw, plan._raw)
 
-    def verify(self, plan: Plan, *, deep: bool = False) -> Report:
+    def verify(
+        self,
+        plan: Plan,
+        *,
+        deep: bool = False,
+        cancel: Cancel | None = None,
+        shared: SharedCallback | None = None,
+    ) -> Report:
         """Checks a plan, sharing no code with the allocator: what is wrong with it.
 
         `deep`: also run the program by location and by address, compare every value, and ask what
-        orders every two accesses to common bytes.
+        orders every two accesses to common bytes. `cancel`: ends it with `Cancelled`. `shared`: as
+        when the plan was made.
         """
         options, out = sized("dram_verify_options"), ffi.new("dram_report **")
         options.deep = int(deep)
-        call("dram_program_verify_with", self._raw, plan._raw, options, out)
+        with Watched(cancel, shared=shared) as control:
+            options.control = control.raw
+            call("dram_program_verify_with", self._raw, plan._raw, options, out)
         return report.read(out[0])
 
     def races(self, plan: Plan, *, shared: SharedCallback | None = None) -> Report:

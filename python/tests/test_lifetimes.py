@@ -210,6 +210,10 @@ def test_a_set_flag_stops_at_once(layers: TwoLayers) -> None:
     cancel.set()
     with pytest.raises(dramalloc.Cancelled):
         layers.program.plan(cancel=cancel)
+    plan = layers.program.plan()
+    for deep in (False, True):
+        with pytest.raises(dramalloc.Cancelled):
+            layers.program.verify(plan, deep=deep, cancel=cancel)
 
 
 def test_a_callback_may_call_the_library(layers: TwoLayers) -> None:

@@ -5,4 +5,4 @@
 pub const DRAM_ABI_MAJOR: u32 = 0;
 
 /// The ABI's minor version: raised when functions or fields are appended.
-pub const DRAM_ABI_MINOR: u32 = 3;
+pub const DRAM_ABI_MINOR: u32 = 4;

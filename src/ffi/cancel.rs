@@ -60,7 +60,8 @@ pub unsafe extern "C" fn dram_cancel_free(cancel: *mut dram_cancel) -> dram_stat
 }
 
 /// Sets the flag, for good. Runs that use it return within 10 ms: with the best placement so far
-/// if there is one, else with `DRAM_STATUS_CANCELLED`.
+/// if there is one, else with `DRAM_STATUS_CANCELLED`. A pipeline or a verification that has not
+/// ended is cancelled, whatever it has placed or proved so far.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dram_cancel_set(
     cancel: *mut dram_cancel,

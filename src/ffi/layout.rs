@@ -57,7 +57,7 @@ layout!(dram_space_info, 48, { struct_size: 0, capacity: 8, floor: 16, peak: 24,
 layout!(dram_plan_memloc, 96, { struct_size: 0, name: 8, address: 24, bytes: 32, aligned: 40, segment_count: 48, owner_name: 56, owner_core: 72, space: 76, skipped: 80, pinned: 84, is_shared_post_dram_alloc: 88, reserved: 92 });
 layout!(dram_segment, 8, { first: 0, last: 4 });
 layout!(dram_violation, 64, { struct_size: 0, kind: 8, message: 24, function: 40, core: 56, location_count: 60 });
-layout!(dram_verify_options, 16, { struct_size: 0, deep: 8, reserved: 12 });
+layout!(dram_verify_options, 24, { struct_size: 0, deep: 8, reserved: 12, control: 16 });
 layout!(dram_explain_options, 24, { struct_size: 0, format: 8, top: 12, spaces: 16, reserved: 20 });
 layout!(dram_diff_options, 24, { struct_size: 0, format: 8, top: 12, spaces: 16, reserved: 20 });
 layout!(dram_interval, 16, { lower: 0, upper: 8 });

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::ir::{self, Space};
 use crate::planner::space_metrics;
 use crate::shared::{agree, check_digests, core_digests};
-use crate::verify::lnc_verify;
+use crate::verify::lnc_verify_with;
 
 /// Characters of a digest.
 const DIGEST_LEN: usize = 32;
@@ -205,9 +205,8 @@ pub unsafe extern "C" fn dram_modules_sync_shared_allocations(
         let modules = unsafe { Modules::read(modules, count, call)? };
         // SAFETY: as this function's parameters say.
         let (options, watch) = unsafe { options::read(options, control, call)? };
-        let agreement = watch.run(&options, |control| {
-            agree(&modules.each(), options.usage_mask, control.shared)
-        })?;
+        let agreement =
+            watch.prove(|control| agree(&modules.each(), options.usage_mask, control.shared))?;
         let context = modules
             .objects
             .first()
@@ -259,9 +258,8 @@ pub unsafe extern "C" fn dram_modules_digests(
         let modules = unsafe { Modules::read(modules, count, call)? };
         // SAFETY: as this function's parameters say.
         let (options, watch) = unsafe { options::read(options, control, call)? };
-        let found = watch.run(&options, |control| {
-            core_digests(&modules.each(), options.usage_mask, control.shared)
-        })?;
+        let found = watch
+            .prove(|control| core_digests(&modules.each(), options.usage_mask, control.shared))?;
         for (out, (core, digest)) in digests.iter_mut().zip(found) {
             *out = dram_digest {
                 core,
@@ -318,9 +316,9 @@ pub unsafe extern "C" fn dram_modules_lnc_verify(
         let modules = unsafe { Modules::read(modules, count, call)? };
         // SAFETY: as this function's parameters say.
         let (options, watch) = unsafe { options::read(options, control, call)? };
-        let violations = watch.run(&options, |control| {
+        let violations = watch.prove(|control| {
             let modules = modules.each();
-            Ok(lnc_verify(&modules, options.usage_mask, control.shared))
+            lnc_verify_with(&modules, options.usage_mask, control)
         })?;
         report_out.set(report::hand_out(violations, Vec::new()));
         Ok(())

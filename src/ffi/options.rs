@@ -235,30 +235,9 @@ impl Watch {
     ) -> Result<T> {
         let start = Instant::now();
         let elapsed = || start.elapsed();
-        let mut tell = |progress: &Progress| {
-            let Some(callback) = self.given.progress else {
-                return;
-            };
-            let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-            let progress = dram_progress {
-                struct_size: size_of::<dram_progress>(),
-                phase: dram_str::of(progress.phase),
-                done: progress.done,
-                total: progress.total,
-                bound: progress.bound,
-                incumbent: progress.incumbent,
-                elapsed_us: micros(progress.elapsed),
-            };
-            // SAFETY: the host vouched for the callback and its data by `dram_control`.
-            unsafe { callback(self.given.progress_user, &progress) }
-        };
+        let mut tell = |progress: &Progress| self.tell(progress);
         let shared = |module: &Module, function: &Function, memloc: MemLocId| {
-            let cookie = function.memloc(memloc).cookie().unwrap_or(0);
-            let (core, name) = (module.core(), dram_str::of(function.name()));
-            let user = self.given.shared_user;
-            // SAFETY: the host vouched for the callback and its data by `dram_control`.
-            (self.given.shared)
-                .is_some_and(|f| unsafe { f(user, core, name, memloc.0, cookie) } != 0)
+            self.is_shared(module, function, memloc)
         };
         let mut control = Control {
             cancel: self.cancel.as_ref().map(|cancel| &cancel.0),
@@ -269,6 +248,46 @@ impl Watch {
             hint: self.hint.as_ref().map(|hint| &hint.plan),
         };
         body(&mut control)
+    }
+
+    /// The same for what no clock ends and what tells of no progress.
+    pub(super) fn prove<T>(&self, body: impl FnOnce(&Control<'_>) -> Result<T>) -> Result<T> {
+        let shared = |module: &Module, function: &Function, memloc: MemLocId| {
+            self.is_shared(module, function, memloc)
+        };
+        body(&Control {
+            cancel: self.cancel.as_ref().map(|cancel| &cancel.0),
+            shared: self.given.shared.is_some().then_some(&shared),
+            ..Control::default()
+        })
+    }
+
+    #[inline(never)]
+    fn tell(&self, progress: &Progress) {
+        let Some(callback) = self.given.progress else {
+            return;
+        };
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let progress = dram_progress {
+            struct_size: size_of::<dram_progress>(),
+            phase: dram_str::of(progress.phase),
+            done: progress.done,
+            total: progress.total,
+            bound: progress.bound,
+            incumbent: progress.incumbent,
+            elapsed_us: micros(progress.elapsed),
+        };
+        // SAFETY: the host vouched for the callback and its data by `dram_control`.
+        unsafe { callback(self.given.progress_user, &progress) }
+    }
+
+    #[inline(never)]
+    fn is_shared(&self, module: &Module, function: &Function, memloc: MemLocId) -> bool {
+        let cookie = function.memloc(memloc).cookie().unwrap_or(0);
+        let (core, name) = (module.core(), dram_str::of(function.name()));
+        let user = self.given.shared_user;
+        // SAFETY: the host vouched for the callback and its data by `dram_control`.
+        (self.given.shared).is_some_and(|f| unsafe { f(user, core, name, memloc.0, cookie) } != 0)
     }
 }
 

@@ -25,14 +25,16 @@ use super::status::dram_status;
 use super::structs::{self, Out, OutStruct};
 use super::text::{Writer, dram_str, dram_write_fn, slice};
 use super::{at, options};
+use crate::control::Control;
 use crate::depend;
 use crate::error::{Error, Fault, Result};
 use crate::format;
 use crate::ir;
+use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::report::{Category, Verdict, hbm_usage};
 use crate::sorting::CompactSort as _;
-use crate::verify::Violation;
+use crate::verify::{Violation, verify_deep_with, verify_with};
 
 /// A program under construction or planned: modules, one per core.
 ///
@@ -662,11 +664,9 @@ pub unsafe extern "C" fn dram_program_races(
         let program = call.get(program, "program")?.snapshot();
         let plan = call.get(plan, "plan")?;
         // SAFETY: as this function's parameters say.
-        let (options, watch) = unsafe { options::read(ptr::null(), control, call)? };
+        let (_, watch) = unsafe { options::read(ptr::null(), control, call)? };
         plan.plan.check_is_of(&program)?;
-        let found = watch.run(&options, |control| {
-            races(&program, &plan.plan, control.shared)
-        })?;
+        let found = watch.prove(|control| races(&program, &plan.plan, control))?;
         report_out.set(report::hand_out(found, Vec::new()));
         Ok(())
     };
@@ -674,12 +674,10 @@ pub unsafe extern "C" fn dram_program_races(
     unsafe { boundary(error, body) }
 }
 
-fn races(
-    program: &ir::Program,
-    plan: &Plan,
-    shared: Option<crate::shared::Predicate<'_>>,
-) -> Result<Vec<Violation>> {
-    let races = match depend::across_cores(program, plan, &plan.options, shared) {
+fn races(program: &ir::Program, plan: &Plan, control: &Control<'_>) -> Result<Vec<Violation>> {
+    let pace = &mut Pace::until_cancelled(control);
+    let shared = control.shared;
+    let races = match depend::across_cores_unless(program, plan, &plan.options, shared, pace) {
         Ok(races) => races,
         Err(Error {
             fault: Fault::Violation(message),
@@ -719,17 +717,8 @@ pub unsafe extern "C" fn dram_program_verify(
     report_out: *mut *mut dram_report,
     error: *mut *mut dram_error,
 ) -> dram_status {
-    let body = |call: &mut Call| {
-        // SAFETY: as this function's parameter says.
-        let report_out = unsafe { Out::new(report_out, ptr::null_mut(), "report_out")? };
-        let program = call.get(program, "program")?.snapshot();
-        let plan = call.get(plan, "plan")?;
-        let violations = crate::verify::verify(&program, &plan.plan);
-        report_out.set(report::hand_out(violations, Vec::new()));
-        Ok(())
-    };
-    // SAFETY: as this function's parameter says.
-    unsafe { boundary(error, body) }
+    // SAFETY: as this function's parameters say; null options are the defaults.
+    unsafe { dram_program_verify_with(program, plan, ptr::null(), report_out, error) }
 }
 
 /// As `dram_program_verify`, with a choice of what to verify; `options` may be null.
@@ -747,22 +736,28 @@ pub unsafe extern "C" fn dram_program_verify_with(
     let body = |call: &mut Call| {
         // SAFETY: as this function's parameter says.
         let report_out = unsafe { Out::new(report_out, ptr::null_mut(), "report_out")? };
-        let deep = if options.is_null() {
-            false
+        let (deep, control) = if options.is_null() {
+            (false, ptr::null())
         } else {
             // SAFETY: as this function's parameter says.
-            unsafe { structs::read(options, "options")? }.deep != 0
+            let given = unsafe { structs::read(options, "options")? };
+            (given.deep != 0, given.control)
         };
         let program = call.get(program, "program")?.snapshot();
         let plan = call.get(plan, "plan")?;
-        let mut violations = crate::verify::verify(&program, &plan.plan);
-        let mut notes = Vec::new();
-        if deep {
-            let deep = crate::verify::verify_deep(&program, &plan.plan, None);
-            violations.extend(deep.violations);
-            notes.extend(deep.warnings.iter().map(|warning| warning.to_string()));
-            notes.extend(deep.notes);
-        }
+        // SAFETY: as `dram_verify_options` says.
+        let (_, watch) = unsafe { options::read(ptr::null(), control, call)? };
+        let (violations, notes) = watch.prove(|control| {
+            let mut violations = verify_with(&program, &plan.plan, control)?;
+            let mut notes = Vec::new();
+            if deep {
+                let deep = verify_deep_with(&program, &plan.plan, control)?;
+                violations.extend(deep.violations);
+                notes.extend(deep.warnings.iter().map(|warning| warning.to_string()));
+                notes.extend(deep.notes);
+            }
+            Ok((violations, notes))
+        })?;
         report_out.set(report::hand_out(violations, notes));
         Ok(())
     };

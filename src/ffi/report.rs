@@ -7,6 +7,7 @@ use super::at;
 use super::boundary::{Call, boundary};
 use super::error::{DRAM_UNKNOWN, dram_error};
 use super::handle::{Handle, Object, Registry};
+use super::options::dram_control;
 use super::status::dram_status;
 use super::structs::{Out, OutStruct, Versioned};
 use super::text::dram_str;
@@ -59,9 +60,13 @@ pub struct dram_verify_options {
     pub deep: u32,
     /// Zero.
     pub reserved: u32,
+    /// Null, or a host that may cancel: once the flag is set, the call returns
+    /// `DRAM_STATUS_CANCELLED` within 10 ms, without a report. `shared` says what else is shared, as
+    /// when the plan was made; the rest counts for nothing here.
+    pub control: *const dram_control,
 }
 
-// SAFETY: integers, without padding (asserted in `layout`).
+// SAFETY: integers and a pointer, without padding (asserted in `layout`).
 unsafe impl Versioned for dram_verify_options {
     const FIRST_SIZE: usize = 16;
 }

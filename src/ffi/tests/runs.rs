@@ -644,3 +644,85 @@ fn a_raw_problem_says_what_its_runtime_pages_cost() {
     assert_eq!((result.peak, result.private_bytes), (6 << 18, 3 << 18));
     assert_eq!((result.runtime_pages, result.straddler_count), (2, 1));
 }
+
+#[test]
+fn a_verification_stops_when_its_host_has_cancelled() {
+    let (host, _) = chain();
+    let plan = plan(&host);
+    let (mut cancel, mut report) = (null_mut(), null_mut());
+    // SAFETY: structs and outputs are locals; any handle may be given.
+    unsafe {
+        ok(|e| (api().cancel_new)(&mut cancel, e));
+        let verify = api().program_verify_with;
+        for deep in [0, 1] {
+            let control = dram_control { cancel, ..sized() };
+            let watched = dram_verify_options {
+                deep,
+                control: &control,
+                ..sized()
+            };
+            // The struct as it was before the field.
+            let old = dram_verify_options {
+                struct_size: 16,
+                deep,
+                ..sized()
+            };
+            for options in [&watched, &old] {
+                ok(|e| verify(host.program, plan, options, &mut report, e));
+                assert!(!report.is_null());
+                (api().report_free)(report);
+            }
+        }
+        ok(|e| (api().cancel_set)(cancel, e));
+        for deep in [0, 1] {
+            let control = dram_control { cancel, ..sized() };
+            let watched = dram_verify_options {
+                deep,
+                control: &control,
+                ..sized()
+            };
+            report = std::ptr::dangling_mut();
+            fails(dram_status::Cancelled, |e| {
+                verify(host.program, plan, &watched, &mut report, e)
+            });
+            assert!(report.is_null(), "outputs are written");
+            ok(|e| verify(host.program, plan, null(), &mut report, e));
+            (api().report_free)(report);
+        }
+        let control = dram_control { cancel, ..sized() };
+        let races = api().program_races;
+        fails(dram_status::Cancelled, |e| {
+            races(host.program, plan, &control, &mut report, e)
+        });
+        assert!(report.is_null(), "outputs are written");
+        // A flag that is no more, and what never was one.
+        (api().cancel_free)(cancel);
+        for bad in [cancel.cast_const(), host.program.cast_const().cast()] {
+            let control = dram_control {
+                cancel: bad,
+                ..sized()
+            };
+            let watched = dram_verify_options {
+                control: &control,
+                ..sized()
+            };
+            fails(dram_status::InvalidArgument, |e| {
+                verify(host.program, plan, &watched, &mut report, e)
+            });
+            assert!(report.is_null(), "outputs are written");
+        }
+        // The control is a struct of some version, too.
+        let control = dram_control {
+            struct_size: 3,
+            ..sized()
+        };
+        let watched = dram_verify_options {
+            control: &control,
+            ..sized()
+        };
+        fails(dram_status::InvalidArgument, |e| {
+            verify(host.program, plan, &watched, &mut report, e)
+        });
+        (api().plan_free)(plan);
+    }
+}
