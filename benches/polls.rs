@@ -22,6 +22,8 @@ use std::time::Duration;
 use clock::processor_time;
 
 use dramalloc::ir::{Module, Program};
+use dramalloc::pipeline::{Pipeline, PipelineOptions};
+use dramalloc::verify::{verify_deep_with, verify_with};
 use dramalloc::{Control, Options, RawProblem, Strategy};
 use workloads::{Buffer, WORKLOADS};
 
@@ -66,8 +68,51 @@ fn main() {
             watch(&format!("{} {n} program", workload.name), |control| {
                 dramalloc::plan(&program, &Options::default(), control).map(drop)
             });
+            // A rotation looks at all that is live for each location.
+            passes(&format!("{} {n}", workload.name), &program, n <= 100_000);
         }
     }
+}
+
+/// What comes after a plan: all passes of a pipeline, and proofs by themselves.
+fn passes(what: &str, program: &Program, dram_rotation: bool) {
+    let options = Options::default();
+    let choices = PipelineOptions {
+        dram_rotation,
+        verify_each: true,
+        verify_deep: true,
+        disable_hbm_usage_check: true,
+        ..PipelineOptions::default()
+    };
+    let pipeline = Pipeline::new(&choices).expect("valid choices");
+    let mut plan = dramalloc::Plan::default();
+    watch(&format!("{what} pipeline"), |control| {
+        let outcome = pipeline.decide(program, &options, control)?;
+        plan = outcome.report.plan;
+        Ok(())
+    });
+    watch(&format!("{what} verify"), |control| {
+        assert_eq!(verify_with(program, &plan, control)?, []);
+        Ok(())
+    });
+    watch(&format!("{what} verify_deep"), |control| {
+        assert_eq!(verify_deep_with(program, &plan, control)?.violations, []);
+        Ok(())
+    });
+    watch(&format!("{what} explain"), |_| {
+        dramalloc::report::explain::explain(program, &plan, 10).map(drop)
+    });
+    watch(&format!("{what} diff"), |_| {
+        dramalloc::report::diff::diff((program, &plan), (program, &plan), 10).map(drop)
+    });
+    let mut text = Vec::new();
+    watch(&format!("{what} write_program"), |_| {
+        dramalloc::format::write_program(program, &mut text).expect("memory");
+        Ok(())
+    });
+    watch(&format!("{what} read_program"), |_| {
+        dramalloc::format::read_program(&text).map(drop)
+    });
 }
 
 fn raw(buffers: &[Buffer]) -> RawProblem {
