@@ -16,6 +16,11 @@
 //! straddle, and looks for any placement, or for one with a lower peak. First none may; then only
 //! smaller ones than those that do, then all but one of these; then sets of items, the cheapest
 //! first, which finds the least where the searches are exact.
+//!
+//! These goals share the steps. Where only the time is limited, they do so in rounds, each of twice
+//! as many steps as the one before; the first is as long as a run without a budget. So no goal that
+//! is out of reach keeps the others waiting for ever, and what a round does again is at most half
+//! of it. A goal that is the last one left has no rounds: it gets all the time there is.
 
 use super::first_fit::{Others, failure, first_fit_in_tiles};
 use super::improve::{Knowledge, improve, quick_orders};
@@ -35,11 +40,13 @@ use crate::sorting::CompactSort as _;
 const SETS_OF_ONE_COST: usize = 16;
 const SETS: usize = 1 << 12;
 
-/// Runs a strategy on a problem with a runtime's page; `bound` is one of the peak.
+/// Runs a strategy on a problem with a runtime's page; `bound` is one of the peak. Where the meter
+/// has no end, `first_round` says after how many steps the first round ends.
 pub(super) fn solve(
     whole: &Problem,
     strategy: Strategy,
     bound: u64,
+    first_round: u64,
     meter: Meter<'_, '_>,
 ) -> Result<Solved, Unsolved> {
     // Above the last region there is nothing; the searches want to know where the end is.
@@ -57,7 +64,10 @@ pub(super) fn solve(
         prepared,
         bound,
         meter,
+        round: first_round,
+        end: 0,
         best: None,
+        is_least: false,
         failed: None,
     };
     let stopped = search.run(strategy).err();
@@ -90,7 +100,13 @@ struct Search<'p, 'c, 'h> {
     /// The private bytes of every placement.
     least: u128,
     meter: Meter<'c, 'h>,
+    /// The steps of the round, if the meter has no end.
+    round: u64,
+    /// What the meter has counted when the round is over.
+    end: u64,
     best: Option<Scored>,
+    /// Whether no placement has fewer private bytes than the best.
+    is_least: bool,
     /// How the first order failed, if it did.
     failed: Option<Unsolved>,
 }
@@ -227,43 +243,62 @@ impl Search<'_, '_, '_> {
         self.settled() && self.best.as_ref().is_some_and(at_bound) || self.ceiling() < self.bound
     }
 
-    /// What strategy `best` does after the orders of `fast`.
+    /// What strategy `best` does after the orders of `fast`: one round of the steps that are left, or
+    /// rounds until the time is up or nothing better can come.
     fn improve(&mut self) -> Result<(), Stop> {
-        if !self.settled() {
-            self.straddle_less()?;
+        let left = self.meter.left();
+        self.end = left.map_or(self.round, |left| self.meter.done() + left);
+        loop {
+            if !self.settled() && !self.is_least {
+                self.straddle_less()?;
+            }
+            if self.best.is_none() && !self.done() {
+                self.attempt(Straddling::Free, Goal::Any, self.left())?;
+            }
+            let decided = match self.best {
+                Some(_) => self.lower()?,
+                None => self.done(),
+            };
+            if decided || left.is_some() {
+                return Ok(());
+            }
+            self.round = self.round.saturating_mul(2);
+            self.end = self.meter.done().saturating_add(self.round);
         }
-        if self.best.is_none() {
-            self.attempt(Straddling::Free, Goal::Any, self.left())?;
-        }
-        if self.best.is_some() {
-            self.lower()?;
-        }
-        Ok(())
     }
 
-    /// Steps that are left.
+    /// Steps that are left of the round.
     fn left(&self) -> u64 {
-        self.meter.left().unwrap_or(u64::MAX)
+        self.end.saturating_sub(self.meter.done())
     }
 
     /// Looks for placements with fewer private bytes, for most of the steps that are left.
     fn straddle_less(&mut self) -> Result<(), Stop> {
         let reserve = self.left() / 4;
-        self.attempt(Straddling::Refused, Goal::Any, self.left() / 2)?;
+        let bound = self.attempt(Straddling::Refused, Goal::Any, self.left() / 2)?;
+        let mut decided = bound > self.ceiling();
         if self.best.is_none() {
             self.attempt(Straddling::Free, Goal::Any, self.left() / 2)?;
+        }
+        if self.done() {
+            return Ok(());
         }
         self.shrink_straddlers(reserve)?;
         self.drop_straddlers(reserve)?;
         let items = self.confinable();
         let sizes: Vec<u64> = items.iter().map(|&item| self.size(item)).collect();
         for (cost, subset) in Subsets::new(&sizes) {
-            if self.cost().is_some_and(|best| cost >= best) || self.left() <= reserve {
+            if self.cost().is_some_and(|best| cost >= best) {
                 break;
             }
+            if self.left() <= reserve {
+                return Ok(());
+            }
             let marked = self.marked(subset.iter().map(|&at| items[at]));
-            self.attempt(marked, Goal::Any, self.left() / 16)?;
+            let bound = self.attempt(marked, Goal::Any, self.left() / 16)?;
+            decided &= bound > self.ceiling() || self.cost() == Some(cost);
         }
+        self.is_least = decided;
         Ok(())
     }
 
@@ -303,30 +338,40 @@ impl Search<'_, '_, '_> {
         Ok(())
     }
 
-    /// Looks for lower peaks at the same private bytes.
-    fn lower(&mut self) -> Result<(), Stop> {
+    /// Looks for lower peaks at the same private bytes. Whether nothing better can come.
+    fn lower(&mut self) -> Result<bool, Stop> {
         let Some(cost) = self.cost().filter(|&cost| cost > 0) else {
-            return self.attempt(Straddling::Refused, Goal::Lower, self.left());
+            self.attempt(Straddling::Refused, Goal::Lower, u64::MAX)?;
+            return Ok(true);
         };
         let items = self.confinable();
         let sizes: Vec<u64> = items.iter().map(|&item| self.size(item)).collect();
-        let subsets = Subsets::new(&sizes).take(SETS);
-        let of_cost = subsets
-            .skip_while(|&(sum, _)| sum < cost)
-            .take_while(|&(sum, _)| sum == cost);
         let mut sets = vec![self.straddlers()];
-        for (_, subset) in of_cost.take(SETS_OF_ONE_COST) {
-            let set: Vec<u32> = subset.iter().map(|&at| items[at]).collect();
-            if set != sets[0] {
-                sets.push(set);
+        let (mut decided, mut of_cost) = (self.is_least, 0);
+        for (at, (sum, subset)) in Subsets::new(&sizes).enumerate() {
+            if sum > cost {
+                break;
+            }
+            if at == SETS || of_cost == SETS_OF_ONE_COST {
+                decided = false;
+                break;
+            }
+            if sum == cost {
+                of_cost += 1;
+                let set: Vec<u32> = subset.iter().map(|&at| items[at]).collect();
+                if set != sets[0] {
+                    sets.push(set);
+                }
             }
         }
         for (i, set) in sets.iter().enumerate() {
             let marked = self.marked(set.iter().copied());
             let share = self.left() / (sets.len() - i) as u64;
-            self.attempt(marked, Goal::Lower, share)?;
+            let bound = self.attempt(marked, Goal::Lower, share)?;
+            let best = self.best.as_ref();
+            decided &= best.is_some_and(|best| bound >= best.placement.peak);
         }
-        Ok(())
+        Ok(decided)
     }
 
     fn ceiling(&self) -> u64 {
@@ -369,9 +414,14 @@ impl Search<'_, '_, '_> {
     }
 
     /// A search for at most so many steps among the placements in which only certain items
-    /// straddle.
-    fn attempt(&mut self, straddling: Straddling, goal: Goal, steps: u64) -> Result<(), Stop> {
-        let proves = goal == Goal::Lower && straddling == Straddling::Refused;
+    /// straddle. Returns a bound of their peaks; if any will do, one above the ceiling says that
+    /// there are none.
+    fn attempt(&mut self, straddling: Straddling, goal: Goal, steps: u64) -> Result<u64, Stop> {
+        if steps == 0 {
+            return Ok(0);
+        }
+        let of_all = straddling == Straddling::Free;
+        let of_settled = goal == Goal::Lower && straddling == Straddling::Refused;
         self.prepared.straddling = straddling;
         let mut knowledge = match (goal, &self.best) {
             (Goal::Lower, Some(best)) => Knowledge {
@@ -390,14 +440,16 @@ impl Search<'_, '_, '_> {
         // Why it stopped is told by the whole meter.
         let _ = improve(&self.prepared, &mut knowledge, &mut part);
         let used = part.done() - self.meter.done();
+        let bound = knowledge.bound;
         if let Some(placement) = knowledge.best {
             self.keep(placement);
         }
-        if proves {
-            self.bound = knowledge.bound;
+        if of_settled || of_all && bound > self.ceiling() {
+            self.bound = bound;
         }
         self.report();
-        self.meter.charge(used)
+        self.meter.charge(used)?;
+        Ok(bound)
     }
 
     fn finish(self, stopped: Option<Stop>) -> Result<Solved, Unsolved> {
@@ -417,7 +469,11 @@ impl Search<'_, '_, '_> {
         if let Some(stop) = stopped {
             return Err(stop.into());
         }
-        Err(self.failed.expect("an order was tried, and it failed"))
+        let mut failed = self.failed.expect("an order was tried, and it failed");
+        if let Unsolved::NoRoom { bound, .. } = &mut failed {
+            *bound = self.bound; // It may have been proven that there is none. // S3
+        }
+        Err(failed)
     }
 }
 
@@ -428,6 +484,8 @@ mod tests {
     use crate::ir::{Usage, UsageMask, overlap};
     use crate::place::{Region, solve, testing};
     use arbitrary::{Result, Unstructured};
+    use std::cell::Cell;
+    use std::time::Duration;
 
     /// Placements of a tiny problem by enumeration.
     struct Enumeration<'p> {
@@ -541,6 +599,109 @@ mod tests {
             ];
         }
         Ok((problem, grain))
+    }
+
+    /// What a run ends with, the steps after which it says something for the last time, and how
+    /// often it looks at the clock, which counts its looks.
+    struct Run {
+        solved: std::result::Result<Solved, Unsolved>,
+        steps: u64,
+        looks: u64,
+    }
+
+    /// Strategy `best` with so many steps or without end, in which case this is the first round, as
+    /// long as the clock has been looked at no more often than so.
+    fn timed(problem: &Problem, budget: Option<u64>, first_round: u64, looks: u64) -> Run {
+        let (seen, steps) = (Cell::new(0), Cell::new(0));
+        let elapsed = || {
+            seen.set(seen.get() + 1);
+            Duration::from_nanos(seen.get())
+        };
+        let mut tell = |progress: &Progress| steps.set(progress.done);
+        let mut control = Control {
+            elapsed: Some(&elapsed),
+            deadline: Some(Duration::from_nanos(looks)),
+            progress: Some(&mut tell),
+            ..Control::default()
+        };
+        let meter = Meter::new(&mut control, budget);
+        let bound = crate::place::lower_bound(problem);
+        let solved = super::solve(problem, Strategy::Best, bound, first_round, meter);
+        Run {
+            solved,
+            steps: steps.get(),
+            looks: seen.get(),
+        }
+    }
+
+    #[test]
+    fn with_time_alone_best_goes_on_as_long_as_the_clock_says_and_never_ends_worse() {
+        let (mut went_on, mut gained, mut ended) = (0, 0, 0);
+        crate::testing::for_each_seed(0..150, |u| {
+            let mut problem = testing::problem(u)?;
+            let grain = if problem.no_straddle { 4096 } else { 1 };
+            let largest = problem.items.iter().map(|item| item.size).max();
+            let Some(largest) = largest else {
+                return Ok(());
+            };
+            problem.runtime_page = (largest / u.int_in_range(1..=2)?).next_multiple_of(grain);
+            if problem.ceiling == u64::MAX {
+                let bound = crate::place::lower_bound(&problem);
+                problem.ceiling = bound + (bound - problem.floor) / 8;
+            }
+            let steps = 64 * problem.items.len() as u64 + 500;
+            let fixed = timed(&problem, Some(steps), steps, u64::MAX);
+            for factor in [1, 8] {
+                let looks = factor * fixed.looks;
+                let long = timed(&problem, None, steps, looks);
+                assert!(long.looks <= looks + 12, "{} of {looks}", long.looks);
+                if let Ok(fixed) = &fixed.solved {
+                    let solved = long.solved.as_ref().expect("what is found is kept");
+                    let broken = testing::violations(&problem, &solved.placement);
+                    assert_eq!(broken, Vec::<String>::new());
+                    let values = (value(&problem, solved), value(&problem, fixed));
+                    assert!(values.0 <= values.1, "{factor} {problem:?}");
+                    gained += usize::from(values.0 < values.1);
+                }
+                if long.looks >= looks {
+                    went_on += usize::from(long.steps > 2 * steps);
+                } else {
+                    ended += 1;
+                }
+            }
+            Ok(())
+        });
+        let counted = (went_on > 20, gained > 0, ended > 20);
+        assert_eq!(counted, (true, true, true), "{went_on} {gained} {ended}");
+    }
+
+    #[test]
+    fn with_time_alone_best_ends_where_nothing_better_can_come() {
+        let (mut straddling, mut none) = (0, 0);
+        arbtest::arbtest(|u| {
+            let (problem, grain) = tiny(u)?;
+            let want = Enumeration::optimum(&problem, grain);
+            let first_round = 1 << 22;
+            let long = timed(&problem, None, first_round, u64::MAX);
+            let got = long.solved.as_ref().ok();
+            assert_eq!(
+                got.map(|solved| value(&problem, solved)),
+                want,
+                "{problem:?}"
+            );
+            // All that a round has to do is done; none comes after it.
+            let once = timed(&problem, Some(first_round), 0, u64::MAX);
+            assert_eq!((&long.solved, long.steps), (&once.solved, once.steps));
+            let least = problem.least_private_bytes();
+            straddling += u32::from(want.is_some_and(|(private, _)| private > least));
+            if let Err(Unsolved::NoRoom { bound, .. }) = long.solved {
+                assert!(bound > problem.ceiling, "it is proven: {problem:?}");
+                none += 1;
+            }
+            Ok(())
+        })
+        .budget_ms(3_000);
+        assert!(straddling > 0 && none > 0, "{straddling} {none}");
     }
 
     fn value(problem: &Problem, solved: &Solved) -> (u128, u64) {

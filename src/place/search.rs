@@ -90,23 +90,26 @@ pub fn solve(
             status: Status::Optimal,
         });
     }
-    let budget = budget_steps.or_else(|| own_steps(problem, strategy, control));
+    let budget = budget_steps.or_else(|| own_budget(problem, strategy, control));
     let mut meter = Meter::new(control, budget);
     meter.poll()?;
     meter.control().enter("bound");
     if problem.runtime_page > 0 {
         let bound = lower_bound_unless(problem, &mut meter.pace())?;
-        return runtime_page::solve(problem, strategy, bound, meter);
+        return runtime_page::solve(problem, strategy, bound, own_steps(problem), meter);
     }
     for_peak(problem, strategy, budget_steps.is_some(), &mut meter)
 }
 
 /// The steps of a strategy whose host does not say how many. One that says how long gets all of
-/// that, but under a runtime's page, where the objectives share the steps. // P7
-fn own_steps(problem: &Problem, strategy: Strategy, control: &Control<'_>) -> Option<u64> {
-    let goes_on = control.deadline.is_some() && problem.runtime_page == 0;
-    let is_bounded = strategy == Strategy::Best && !goes_on;
-    is_bounded.then_some(BEST_STEPS + problem.items.len() as u64 * 64)
+/// that.
+fn own_budget(problem: &Problem, strategy: Strategy, control: &Control<'_>) -> Option<u64> {
+    let is_bounded = strategy == Strategy::Best && control.deadline.is_none();
+    is_bounded.then(|| own_steps(problem))
+}
+
+fn own_steps(problem: &Problem) -> u64 {
+    BEST_STEPS + problem.items.len() as u64 * 64
 }
 
 /// Looks for the lowest peak, whatever the runtime's page. Under a limit on its steps the reference
@@ -538,14 +541,14 @@ mod tests {
                 deadline,
                 ..Control::default()
             };
-            own_steps(problem, strategy, &control)
+            own_budget(problem, strategy, &control)
         };
         let (best, second) = (Strategy::Best, Some(Duration::from_secs(1)));
         assert_eq!(own(&problem, best, None), Some(BEST_STEPS + 64));
         assert_eq!(own(&problem, best, second), None);
         assert_eq!(own(&problem, Strategy::Fast, None), None);
         problem.runtime_page = 4096;
-        assert_eq!(own(&problem, best, second), Some(BEST_STEPS + 64));
+        assert_eq!(own(&problem, best, second), None);
     }
 
     #[test]
