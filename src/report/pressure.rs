@@ -307,7 +307,6 @@ pub fn core_profile(
         &worst.callees[function],
         pace,
     );
-    let moments = moments;
     moments.map(|live| always + live).collect()
 }
 
