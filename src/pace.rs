@@ -297,6 +297,7 @@ mod tests {
             (&parts, "prepared", 3),
             (&parts, "orders", 15),
             (&parts, "neighbours", 2),
+            (&parts, "summits", 25),
             (&parts, "reference", 39),
         ];
         let counted =

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::improve::{Neighbours, quick_orders};
+use super::improve::{Neighbours, ordered_summit, quick_orders};
 use super::meter::Meter;
 use super::prepared::Prepared;
 use super::{InPlacePair, Item, PAGE, Pin, Placement, Problem, Region};
@@ -288,7 +288,7 @@ pub(crate) fn alternating(items: usize) -> Problem {
 pub(crate) type Part = fn(&Problem, &mut Control<'_>);
 
 /// The parts that go through all items without taking steps.
-pub(crate) const PARTS: [(&str, Part); 3] = [
+pub(crate) const PARTS: [(&str, Part); 4] = [
     ("prepared", |problem, control| {
         let prepared = Prepared::unless(problem, &mut Pace::of(control));
         assert!(prepared.is_ok());
@@ -302,5 +302,15 @@ pub(crate) const PARTS: [(&str, Part); 3] = [
         let prepared = Prepared::new(problem);
         let neighbours = Neighbours::new(&prepared, &mut Meter::new(control, None));
         assert!(neighbours.is_ok());
+    }),
+    ("summits", |problem, control| {
+        // The later ones are larger, so that few are as crowded as the last.
+        let mut rising = problem.clone();
+        for (i, item) in (0..).zip(&mut rising.items) {
+            item.size += i;
+        }
+        let prepared = Prepared::new(&rising);
+        let order = ordered_summit(&prepared, 256, &mut Meter::new(control, None));
+        assert!(order.is_ok_and(|order| order.is_some()));
     }),
 ];

@@ -51,6 +51,8 @@ pub(super) use neighbours::Neighbours;
 use orders::{BaseRule, StackOrder, StackRule, order};
 pub(super) use profile::Profile;
 use promote::{Head, Patience, Promotion};
+#[cfg(test)]
+pub(super) use summit::ordered_summit;
 
 /// Elementary acts of the other methods that cost as much as one placement.
 const ACTS_PER_STEP: u64 = 64;

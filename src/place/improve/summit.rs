@@ -18,6 +18,8 @@ use super::{ACTS_PER_STEP, with_acts};
 use crate::ir::{FlatIndex, Segment};
 use crate::place::Problem;
 use crate::place::exact::{Outcome, decide};
+#[cfg(test)]
+use crate::place::lower_bound;
 use crate::place::meter::{Meter, Stop};
 use crate::place::prepared::{Prepared, Straddling};
 use crate::place::steps::Steps;
@@ -230,6 +232,22 @@ impl Crowded {
     }
 }
 
+/// A summit of a problem, in order if the exact search finds one at the bound.
+#[cfg(test)]
+pub(crate) fn ordered_summit(
+    prepared: &Prepared<'_>,
+    most: usize,
+    meter: &mut Meter<'_, '_>,
+) -> Result<Option<Vec<u32>>, Stop> {
+    let profile = Profile::of(prepared, meter)?;
+    let mut slot = None;
+    let crowds = Crowds::once(&mut slot, prepared, &profile, meter)?;
+    match Summit::of(prepared, &profile, crowds, (0, most), meter)? {
+        Some(summit) => summit.order(lower_bound(prepared.problem), 1 << 20, 0, meter),
+        None => Ok(None),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,7 +255,7 @@ mod tests {
     use crate::options::Strategy;
     use crate::pace::Pace;
     use crate::place::first_fit::{Others, first_fit};
-    use crate::place::{lower_bound, solve, testing};
+    use crate::place::{solve, testing};
 
     fn summit<'a>(prepared: &'a Prepared<'a>, sizes: (usize, usize)) -> Option<Summit<'a>> {
         let mut control = Control::default();
