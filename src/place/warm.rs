@@ -12,10 +12,10 @@
 //!
 //! # How
 //!
-//! 1. Of the items that need a new place the largest are looked at, each by itself: is there room
-//!    below the goal beside what is hinted? If several find none, a repair would have to move half
-//!    of everything, and step 3 comes first; then the hint is fitted only if the search ends above
-//!    the goal. Not for `best`, with `keep` or with a budget: there the fit always comes first.
+//! 1. Of the items that need a new place the largest are looked at, each by itself, and those that
+//!    live long, one beside the other: is there room below the goal beside what is hinted? If
+//!    several find none, a repair would have to move half of everything, and step 3 comes first;
+//!    then the hint is fitted only if the search ends above the goal. Not for `best`, with `keep` or with a budget: there the fit always comes first.
 //! 2. The hint is *fitted*: hinted items take their starts, the most bytes first, each checked like
 //!    any placement; then everything else, and what could not stay, by first fit. What ends above
 //!    the goal is then put below it, where it may push others out; see `eject`. If all of it ends
@@ -49,8 +49,8 @@
 //! but the host's flag and clock are looked at. A search that has to follow costs what it costs
 //! without a hint, or less: it ends at the goal, and most of its orders are given up where they
 //! reach the hint's peak. So a small change costs a first fit where a plan from nothing may take
-//! several. Where the first order of a search is the last one anyway, little can be saved, and where
-//! a repair looks likely and fails, the fit comes on top.
+//! several. Where the first order of a search is the last one anyway, nothing can be saved, and the
+//! looks come on top, a tenth; where a repair looks likely and fails, the fit does.
 //!
 //! Hinted items come the most bytes first, so that where several defs may take over one use another
 //! one may get it than did before, and what got it before moves. // L8
@@ -65,7 +65,7 @@ use super::meter::{Meter, Stop};
 use super::packing::Packing;
 use super::places::Places;
 use super::prepared::Prepared;
-use super::promising::find_room;
+use super::promising::{all_find_room, find_room};
 use super::{PAGE, Placement, Problem};
 use crate::ir::Usage;
 use crate::options::Strategy;
@@ -75,6 +75,10 @@ use crate::order::sort_descending;
 /// what a first fit costs. Measured: those that succeed take a third of that, or ten times as much.
 const LOOKS: u64 = 1 << 14;
 const ITEMS_PER_LOOK: u64 = 2;
+
+fn looks(problem: &Problem) -> u64 {
+    LOOKS + problem.items.len() as u64 / ITEMS_PER_LOOK
+}
 
 /// A result that is above the bound by one in so many of its bytes is good enough.
 const SLACK: u64 = 128;
@@ -155,15 +159,19 @@ impl Warm {
         meter: &mut Meter<'_, '_>,
     ) -> Result<bool, Stop> {
         let places = Places::new(prepared, goal);
-        let starts = places.of_those_within(prepared.problem, &prepared.problem.hint.starts);
+        let problem = prepared.problem;
+        let mut starts = places.of_those_within(problem, &problem.hint.starts);
         let is_new = |&item: &u32| starts[item as usize].is_none();
         let mut new: Vec<u32> = (0..starts.len() as u32).filter(is_new).collect();
         if new.is_empty() {
             return Ok(true);
         }
-        sort_by_size(prepared.problem, &mut new, meter)?;
+        sort_by_size(problem, &mut new, meter)?;
         let neighbours = Neighbours::once(&mut self.neighbours, prepared, meter)?;
-        let promising = find_room(prepared, neighbours, &places, &starts, &new, meter)?;
+        let aim = (goal, looks(problem));
+        let (places, all) = (&places, &mut starts);
+        let promising = find_room(prepared, neighbours, places, all, &new, meter)?
+            && all_find_room(prepared, neighbours, places, all, &new, aim, meter)?;
         if !promising {
             self.failed_below = goal;
         }
@@ -262,7 +270,7 @@ impl Warm {
         let places = Places::new(prepared, ceiling);
         let starts = places.of_those_within(problem, &self.fitted);
         let neighbours = Neighbours::once(&mut self.neighbours, prepared, meter)?;
-        let looks = LOOKS + problem.items.len() as u64 / ITEMS_PER_LOOK;
+        let looks = looks(problem);
         // Not even begun if there are too few for one look around each; unless there is nothing yet.
         let (mut rows, mut pace) = (0, meter.pace());
         for (item, _) in (0..).zip(&starts).filter(|(_, start)| start.is_none()) {
