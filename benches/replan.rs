@@ -1,8 +1,8 @@
 //! Planning again after a small change: with the old plan as a hint, and from nothing.
 //!
-//! `cargo bench --bench replan`; with `-- 100000` for these numbers of buffers, with `-- mix` for this
-//! workload, with `-- best` for this strategy instead of `fast`. One row per workload, size, kind of
-//! change and `keep`; see README.md beside this file.
+//! `cargo bench --bench replan`; with `-- 100000` for these numbers of buffers, with `-- mix` for
+//! this workload, with `-- best` for this strategy instead of `fast`. One row per workload, size,
+//! kind of change and `keep`; see README.md beside this file.
 
 #![allow(
     clippy::print_stdout,

@@ -243,8 +243,8 @@ impl Search<'_, '_, '_> {
         self.settled() && self.best.as_ref().is_some_and(at_bound) || self.ceiling() < self.bound
     }
 
-    /// What strategy `best` does after the orders of `fast`: one round of the steps that are left, or
-    /// rounds until the time is up or nothing better can come.
+    /// What strategy `best` does after the orders of `fast`: one round of the steps that are left,
+    /// or rounds until the time is up or nothing better can come.
     fn improve(&mut self) -> Result<(), Stop> {
         let left = self.meter.left();
         self.end = left.map_or(self.round, |left| self.meter.done() + left);

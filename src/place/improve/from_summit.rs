@@ -149,6 +149,7 @@ impl Improver<'_, '_, '_, '_> {
                 work: work(&summit),
                 spent,
             });
+            self.meter.pace().work(profile.items() as usize)?;
             let mut in_summit = vec![false; profile.items() as usize];
             for &item in &order {
                 in_summit[item as usize] = true;
