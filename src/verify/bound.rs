@@ -36,8 +36,13 @@ pub(super) struct Loads<'a> {
 impl Loads<'_> {
     /// The greatest end that some instant forces, counted from 0, and no less than 0.
     pub fn bound(&self, pace: &mut Pace<'_, '_>) -> u128 {
-        let mut sizes = self.candidates.iter().map(|c| c.end - c.start);
-        let all = sizes.try_fold(0_u64, |all, size| all.checked_add(size));
+        let mut all = Some(0_u64);
+        for c in self.candidates {
+            if pace.over(1) {
+                return 0;
+            }
+            all = all.and_then(|all| all.checked_add(c.end - c.start));
+        }
         // Sums that may be wide take twice the room.
         match all {
             Some(_) => self.bound_in::<u64>(pace),
@@ -48,7 +53,11 @@ impl Loads<'_> {
     fn bound_in<S: Sum>(&self, pace: &mut Pace<'_, '_>) -> u128 {
         let of = |r: &Rect| (r.first, r.last);
         let boxes = self.candidates.iter().chain(self.pins).map(of);
-        let instants = Instants::of(boxes.chain(self.pairs.iter().map(|p| (p.at, p.at))));
+        let boxes = boxes.chain(self.pairs.iter().map(|p| (p.at, p.at)));
+        let instants = Instants::of(boxes, pace);
+        if pace.is_stopped() {
+            return 0;
+        }
         // Differences wrap below zero; their sums do not.
         let mut change = vec![S::default(); instants.len() + 1];
         for c in self.candidates {
@@ -62,6 +71,7 @@ impl Loads<'_> {
         if self.pins.is_empty() && self.pairs.is_empty() {
             let mut load = S::default();
             let loads = change.iter().map(|&change| {
+                pace.over(1);
                 load = load.sum(change);
                 load.into()
             });

@@ -4,6 +4,8 @@
 //! instant of its own; otherwise an instant is all the time from one change to the next. What
 //! holds at one time of an instant holds at all of them.
 
+use crate::pace::Pace;
+
 /// The instants of some lives, numbered from 0.
 pub(super) struct Instants {
     /// The first of all times.
@@ -18,9 +20,15 @@ const DENSE: u64 = 4;
 
 impl Instants {
     /// The instants of these closed lives.
-    pub fn of(lives: impl Iterator<Item = (u64, u64)> + Clone) -> Instants {
+    pub fn of(
+        lives: impl Iterator<Item = (u64, u64)> + Clone,
+        pace: &mut Pace<'_, '_>,
+    ) -> Instants {
         let (mut start, mut last, mut count) = (u64::MAX, 0, 0);
         for (from, to) in lives.clone() {
+            if pace.over(1) {
+                break;
+            }
             (start, last, count) = (start.min(from), last.max(to), count + 1);
         }
         if count == 0 {
@@ -83,7 +91,7 @@ mod tests {
                 let last = first + u.int_in_range(0..=9)?;
                 lives.push((first * scale, last * scale));
             }
-            let instants = Instants::of(lives.iter().copied());
+            let instants = Instants::of(lives.iter().copied(), &mut Pace::free());
             for &a in &lives {
                 let (from, to) = instants.span(a);
                 assert!(from < to && to <= instants.len(), "{lives:?}");

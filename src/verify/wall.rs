@@ -150,6 +150,9 @@ impl Slabs {
         let living = || boxes.iter().filter(is_box);
         let (mut start, mut last) = (u64::MAX, 0);
         for b in living() {
+            if pace.over(1) {
+                return None;
+            }
             (start, last) = (start.min(b.first), last.max(b.last));
         }
         if start > last {
@@ -232,7 +235,7 @@ fn is_box(b: &&Rect) -> bool {
 
 fn any_overlap_at_once(boxes: &[Rect], pace: &mut Pace<'_, '_>) -> bool {
     let lives = boxes.iter().filter(is_box).map(|b| (b.first, b.last));
-    let instants = Instants::of(lives);
+    let instants = Instants::of(lives, pace);
     let mut wall = Wall::new(instants.len());
     for some in by_start(boxes, pace).chunks(TOGETHER) {
         // The wall may be read at several levels.
