@@ -177,26 +177,37 @@ fn agrees(u: &mut Unstructured<'_>, rules: Rules, most: usize) -> Result<()> {
         by_sections: u.arbitrary()?,
         noise: 0.1,
     };
-    let mut random = Random::new(u.arbitrary()?);
+    let random = Random::new(u.arbitrary()?);
     let mut targets = (1..).map(|height| problem.floor + height * grain);
     let fits = |target: &u64| some_placement(&problem, &mut Vec::new(), *target, grain);
     let optimum = targets.find(fits).expect("no ceiling");
 
-    let prepared = Prepared::new(&problem);
-    let mut exact = Exact::new(&prepared, optimum, 6).expect("small");
+    is_decided(&problem, (optimum, grain), settings, random);
+    Ok(())
+}
+
+/// The search must find a placement at a target that is the least one, and refute what is one step
+/// below it.
+fn is_decided(
+    problem: &Problem,
+    (least, step): (u64, u64),
+    settings: Settings,
+    mut random: Random,
+) {
+    let prepared = Prepared::new(problem);
+    let mut exact = Exact::new(&prepared, least, 6).expect("not too high");
     let mut control = Control::default();
     let mut steps = Steps::new(u64::MAX, &mut control);
     let mut attempt = |target| exact.attempt(target, settings, &mut random, u64::MAX, &mut steps);
-    let below = attempt(optimum - grain);
-    assert_eq!(below, Outcome::Refuted, "below {optimum}: {problem:?}");
-    match attempt(optimum) {
+    let below = attempt(least - step);
+    assert_eq!(below, Outcome::Refuted, "below {least}: {problem:?}");
+    match attempt(least) {
         Outcome::Placed(starts) => {
-            let broken = broken_rule(&problem, &starts, optimum);
+            let broken = broken_rule(problem, &starts, least);
             assert_eq!(broken, None, "{problem:?} {starts:?}");
         }
-        other => panic!("{other:?} at {optimum}: {problem:?}"),
+        other => panic!("{other:?} at {least}: {problem:?}"),
     }
-    Ok(())
 }
 
 #[test]
@@ -257,24 +268,9 @@ fn heights_of_many_units_are_exact() {
             item.size *= times;
         }
         testing::add_item(&mut problem, 1, &[(40, 40)]);
-
-        let prepared = Prepared::new(&problem);
-        let mut exact = Exact::new(&prepared, optimum * times, 6).expect("not too high");
-        assert_eq!(exact.unit(), 1);
         let settings = ladder::settings(0, &mut Random::new(1));
-        let mut random = Random::new(u.arbitrary()?);
-        let mut control = Control::default();
-        let mut steps = Steps::new(u64::MAX, &mut control);
-        let mut attempt =
-            |target| exact.attempt(target, settings, &mut random, u64::MAX, &mut steps);
-        let below = attempt(optimum * times - 1);
-        assert_eq!(below, Outcome::Refuted, "below {optimum}: {problem:?}");
-        match attempt(optimum * times) {
-            Outcome::Placed(starts) => {
-                assert_eq!(broken_rule(&problem, &starts, optimum * times), None);
-            }
-            other => panic!("{other:?} at {optimum}: {problem:?}"),
-        }
+        let random = Random::new(u.arbitrary()?);
+        is_decided(&problem, (optimum * times, 1), settings, random);
         Ok(())
     });
 }
