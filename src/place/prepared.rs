@@ -152,14 +152,24 @@ impl<'p> Prepared<'p> {
     /// Every load of the problem but that beside a pair is one of a point, or less: a point stands
     /// for the largest set of lives that meet around there.
     pub fn loads(&self, pace: &mut Pace<'_, '_>) -> Result<Vec<u64>, Stop> {
+        self.loads_of(0..self.problem.items.len() as u32, pace)
+    }
+
+    /// The bytes of some items that are live at each point.
+    pub fn loads_of(
+        &self,
+        items: impl Iterator<Item = u32>,
+        pace: &mut Pace<'_, '_>,
+    ) -> Result<Vec<u64>, Stop> {
         let mut loads = vec![0_u64; self.points as usize + 1];
-        for (i, item) in self.problem.items.iter().enumerate() {
+        for item in items {
             pace.work(1)?;
-            for run in self.items.row(i) {
+            let size = self.problem.items[item as usize].size;
+            for run in self.life(item) {
                 let (first, past) = (run.first as usize, run.last as usize + 1);
                 // Differences wrap below zero; their sums do not.
-                loads[first] = loads[first].wrapping_add(item.size);
-                loads[past] = loads[past].wrapping_sub(item.size);
+                loads[first] = loads[first].wrapping_add(size);
+                loads[past] = loads[past].wrapping_sub(size);
             }
         }
         loads.pop();

@@ -99,22 +99,11 @@ fn moments(
     items: &[u32],
     pace: &mut Pace<'_, '_>,
 ) -> Result<[u32; MOMENTS], Stop> {
-    let mut changes = vec![0_u64; prepared.points() as usize + 1];
-    for &item in items {
+    let loads = prepared.loads_of(items.iter().copied(), pace)?;
+    let stretch = (loads.len() + 1).div_ceil(MOMENTS);
+    let mut best = [(0, 0); MOMENTS];
+    for (point, load) in loads.into_iter().enumerate() {
         pace.work(1)?;
-        let size = prepared.problem.items[item as usize].size;
-        for run in prepared.life(item) {
-            let (first, past) = (run.first as usize, run.last as usize + 1);
-            // Differences wrap below zero; their sums do not, or hardly ever.
-            changes[first] = changes[first].wrapping_add(size);
-            changes[past] = changes[past].wrapping_sub(size);
-        }
-    }
-    let stretch = changes.len().div_ceil(MOMENTS);
-    let (mut load, mut best) = (0_u64, [(0, 0); MOMENTS]);
-    for (point, change) in changes.into_iter().enumerate() {
-        pace.work(1)?;
-        load = load.wrapping_add(change);
         let best = &mut best[point / stretch];
         *best = (load, point as u32).max(*best);
     }

@@ -74,20 +74,7 @@ fn as_placed(bytes: u64, options: &Options) -> u128 {
 
 /// Everything wrong with the geometry of a plan; empty if it is proven right. // V1
 pub fn verify(program: &Program, plan: &Plan) -> Vec<Violation> {
-    verify_shared(program, plan, None)
-}
-
-/// As [`verify`], for a plan that was made with a host's own word on what is shared. // M1
-pub fn verify_shared(
-    program: &Program,
-    plan: &Plan,
-    shared: Option<Predicate<'_>>,
-) -> Vec<Violation> {
-    let control = Control {
-        shared,
-        ..Control::default()
-    };
-    verify_with(program, plan, &control).expect("nothing stops it")
+    verify_with(program, plan, &Control::default()).expect("nothing stops it")
 }
 
 /// As [`verify`], for a host that may cancel and has its own word on what is shared. // M1, S2

@@ -654,13 +654,14 @@ fn a_verification_stops_when_its_host_has_cancelled() {
     unsafe {
         ok(|e| (api().cancel_new)(&mut cancel, e));
         let verify = api().program_verify_with;
+        let control = dram_control { cancel, ..sized() };
+        let watched = |deep| dram_verify_options {
+            deep,
+            control: &control,
+            ..sized()
+        };
         for deep in [0, 1] {
-            let control = dram_control { cancel, ..sized() };
-            let watched = dram_verify_options {
-                deep,
-                control: &control,
-                ..sized()
-            };
+            let watched = watched(deep);
             // The struct as it was before the field.
             let old = dram_verify_options {
                 struct_size: 16,
@@ -675,12 +676,7 @@ fn a_verification_stops_when_its_host_has_cancelled() {
         }
         ok(|e| (api().cancel_set)(cancel, e));
         for deep in [0, 1] {
-            let control = dram_control { cancel, ..sized() };
-            let watched = dram_verify_options {
-                deep,
-                control: &control,
-                ..sized()
-            };
+            let watched = watched(deep);
             report = std::ptr::dangling_mut();
             fails(dram_status::Cancelled, |e| {
                 verify(host.program, plan, &watched, &mut report, e)
@@ -689,7 +685,6 @@ fn a_verification_stops_when_its_host_has_cancelled() {
             ok(|e| verify(host.program, plan, null(), &mut report, e));
             (api().report_free)(report);
         }
-        let control = dram_control { cancel, ..sized() };
         let races = api().program_races;
         fails(dram_status::Cancelled, |e| {
             races(host.program, plan, &control, &mut report, e)

@@ -77,11 +77,6 @@ impl Searched {
     }
 }
 
-/// Each of the others looks at all of them when its turn comes; to set up takes each item once.
-fn work(summit: &Summit<'_>) -> u64 {
-    (summit.others() as u64).pow(2) + summit.len() as u64
-}
-
 impl Improver<'_, '_, '_, '_> {
     /// The attempt of strategy `fast`, at the bound.
     pub(super) fn quick_summit(&mut self) -> Result<(), Stop> {
@@ -128,6 +123,8 @@ impl Improver<'_, '_, '_, '_> {
             let summit = Summit::of(prepared, profile, crowds, (known, most), self.meter)?;
             let Some(summit) = summit else { break };
             let others = summit.others() as u64;
+            // Each of the others looks at all of them in its turn; to set up takes each item once.
+            let work = others.pow(2) + summit.len() as u64;
             if let Some(last) = &last {
                 // Hardly another one gets stuck as the last one did, unless it is the whole.
                 let whole = summit.len() == profile.items() as usize;
@@ -135,7 +132,7 @@ impl Improver<'_, '_, '_, '_> {
                     known = summit.len();
                     continue;
                 }
-                if last.would_need(work(&summit)) > acts {
+                if last.would_need(work) > acts {
                     break;
                 }
             }
@@ -146,7 +143,7 @@ impl Improver<'_, '_, '_, '_> {
             acts = acts.saturating_sub(spent);
             last = Some(Searched {
                 others,
-                work: work(&summit),
+                work,
                 spent,
             });
             self.meter.pace().work(profile.items() as usize)?;
