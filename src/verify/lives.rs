@@ -67,7 +67,7 @@ impl Lives {
                         events.born[first + number] = born;
                     });
                 runs.sort_compact();
-                merge(&mut runs);
+                join(&mut runs);
                 lives.runs.append(&mut runs);
             }
             lives.starts.push(lives.runs.len());
@@ -85,20 +85,21 @@ impl Lives {
         self.runs.len()
     }
 
-    /// The runs of a root, ascending and disjoint.
+    /// The runs of a root, ascending, with an instruction between one and the next.
     pub fn of_root(&self, root: MemLocId) -> &[Run] {
         &self.runs[self.starts[root.index()]..self.starts[root.index() + 1]]
     }
 }
 
-/// Joins runs that have an instruction in common; adjacent ones stay apart.
-fn merge(runs: &mut Vec<Run>) {
+/// Joins runs with no instruction between them, in place: the same instants, written in one way
+/// only. A life through a thousand blocks is one run.
+pub(super) fn join(runs: &mut Vec<Run>) {
     runs.dedup_by(|next, kept| {
-        let meets = next.0 <= kept.1;
-        if meets {
+        let goes_on = next.0 >= kept.0 && u64::from(next.0) <= u64::from(kept.1) + 1;
+        if goes_on {
             kept.1 = kept.1.max(next.1);
         }
-        meets
+        goes_on
     });
 }
 
@@ -461,5 +462,41 @@ impl<'g> Walk<'g> {
                 push(first, hi);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{BlockId, Extent, InstructionSpec, MemLocSpec, Module, Operand};
+
+    #[test]
+    fn a_life_through_many_blocks_is_one_run() {
+        const BLOCKS: usize = 9;
+        let mut function = Function::new("main");
+        let spec = MemLocSpec {
+            extent: Some(Extent::Bytes(64)),
+            ..MemLocSpec::default()
+        };
+        function.add_memlocs(&[spec]).expect("a size and no name");
+        let touch = [Operand::from(MemLocId(0))];
+        for block in 0..BLOCKS {
+            function.add_block("");
+            let spec = InstructionSpec {
+                op: "op",
+                uses: if block + 1 == BLOCKS { &touch } else { &[] },
+                defs: if block == 0 { &touch } else { &[] },
+                ..InstructionSpec::default()
+            };
+            function.add_instruction(&spec).expect("its operand exists");
+        }
+        for block in 1..BLOCKS {
+            let succs = [BlockId::new(block)];
+            (function.set_successors(BlockId::new(block - 1), &succs)).expect("both exist");
+        }
+        let pace = &mut Pace::free();
+        let accesses = Accesses::of(&function, &Module::new("core0", 0), pace);
+        let lives = Lives::of(&function, &accesses, pace);
+        assert_eq!(lives.of_root(MemLocId(0)), [(0, BLOCKS as u32 - 1)]);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::findings::Findings;
 use super::groups::{Fate, Group, Groups};
+use super::lives::{Run, join};
 use super::scope::Scope;
 use super::{PAGE, as_placed, page_up};
 use crate::ir::{FlatIndex, Kind, MemLocId, MemoryType, Skipped, Space, Usage};
@@ -380,13 +381,13 @@ impl Check<'_, '_> {
     fn segments(&mut self, id: MemLocId, row: &MemLocPlan, space: Space) {
         let loc = self.scope.loc(id);
         let runs = self.scope.lives.of_root(id);
-        let same = joined(&row.segments) == joined(runs);
+        let said = joined(&row.segments);
         let shared = self
             .groups
             .of_member(self.s, id)
             .filter(|g| g.fate == Fate::Shared);
         if let Some(group) = shared
-            && joined(&row.segments) == self.epochs_of(group)
+            && said == self.epochs_of(group)
         {
             return;
         }
@@ -395,11 +396,9 @@ impl Check<'_, '_> {
         let whole = whole_function(self.scope);
         let sorted = row.segments.windows(2).all(|w| w[0].1 < w[1].0);
         let right = sorted
-            && (same
-                || !exact && row.segments.is_empty()
-                || always && joined(&row.segments) == [whole]);
+            && (said == runs || !exact && row.segments.is_empty() || always && said == [whole]);
         if !right {
-            let want = if always { vec![whole] } else { joined(runs) };
+            let want = if always { vec![whole] } else { runs.to_vec() };
             self.say("wrong_segments", id, || {
                 format!("the plan says {:?}, the program {want:?}", row.segments)
             });
@@ -621,17 +620,10 @@ fn whole_function(scope: &Scope<'_>) -> (u32, u32) {
     (0, len.saturating_sub(1))
 }
 
-/// Runs with the adjacent ones joined: the same instants, written in one way only.
-fn joined(runs: &[(u32, u32)]) -> Vec<(u32, u32)> {
-    let mut list: Vec<(u32, u32)> = Vec::with_capacity(runs.len());
-    for &(lo, hi) in runs {
-        match list.last_mut() {
-            Some(last) if lo >= last.0 && u64::from(lo) <= u64::from(last.1) + 1 => {
-                last.1 = last.1.max(hi)
-            }
-            _ => list.push((lo, hi)),
-        }
-    }
+/// Runs written in the one way of the lives.
+fn joined(runs: &[Run]) -> Vec<Run> {
+    let mut list = runs.to_vec();
+    join(&mut list);
     list
 }
 
