@@ -2,7 +2,7 @@
 
 use dramalloc::ir::{
     BlockId, Extent, FlatIndex, Function, InstructionSpec, Lives, MemLocId, MemLocSpec, Operand,
-    Segment, Usage,
+    Segment,
 };
 use dramalloc::{Item, PAGE, Problem};
 
@@ -20,7 +20,6 @@ pub fn problem(buffers: &[Buffer]) -> Problem {
     let item = |b: &Buffer| Item {
         size: b.size,
         align: 1, // Sizes of the workloads are whole pages, those of files are what they are.
-        usage: Usage::Internal,
     };
     Problem {
         items: buffers.iter().map(item).collect(),

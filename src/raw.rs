@@ -7,7 +7,7 @@
 
 use crate::control::Control;
 use crate::error::{Error, Fault, Result};
-use crate::ir::{FlatIndex, Lives, Segment, Usage};
+use crate::ir::{FlatIndex, Lives, Segment};
 use crate::labels::Labels;
 use crate::options::{Floor, Options};
 use crate::pace::Pace;
@@ -293,7 +293,6 @@ impl Ranked {
             problem.items.push(Item {
                 size: row.size,
                 align: row.align,
-                usage: Usage::Internal,
             });
             lives.push(row.row, &mut problem.lives);
         };

@@ -118,7 +118,7 @@ impl<'a, 'p> Ejection<'a, 'p> {
     fn requests(&self, item: u32) -> impl Iterator<Item = Request> + use<'a> {
         let prepared = self.prepared;
         let windows: &'a Windows = (self.windows)(item);
-        let windows = windows.of(prepared.problem.items[item as usize].usage);
+        let windows = windows.of(prepared.problem.usage(item));
         (windows.iter()).map(move |&window| prepared.request(item, window))
     }
 

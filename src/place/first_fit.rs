@@ -141,7 +141,7 @@ fn pass<'a>(
         let limit_end = floor.saturating_add(limit);
         let region = prepared.windows(floor, limit_end.min(ceiling));
         for &item in order {
-            if problem.items[item as usize].usage == Usage::Collective {
+            if problem.usage(item) == Usage::Collective {
                 meter.step()?;
                 let placed = packing.place(item, &region);
                 let placed = placed.or_else(|| packing.place_astride(item, &region));

@@ -201,6 +201,7 @@ fn restricted(problem: &Problem, items: &[u32]) -> Problem {
     items.sort_unstable();
     let mut set = Problem {
         items: Vec::with_capacity(items.len()),
+        usages: Vec::new(),
         lives: Default::default(),
         pairs: Vec::new(),
         collective_limit: None,
@@ -212,7 +213,7 @@ fn restricted(problem: &Problem, items: &[u32]) -> Problem {
         ..*problem
     };
     for &i in &items {
-        set.items.push(problem.items[i as usize]);
+        set.push_of(problem, i);
         set.lives.push(problem.lives.of(i as usize).iter().copied());
     }
     let rank = |item: u32| items.binary_search(&item).ok().map(|rank| rank as u32);

@@ -48,10 +48,9 @@ pub(crate) fn first_fit(
         region_end = floor.saturating_add(limit).min(ceiling);
         let mut end = floor;
         for &i in order {
-            let item = &problem.items[i as usize];
-            if item.usage == Usage::Collective {
+            if problem.usage(i) == Usage::Collective {
                 match naive.place(i, &[(floor, region_end)], straddling) {
-                    Some(start) => end = end.max(start + item.size),
+                    Some(start) => end = end.max(start + problem.items[i as usize].size),
                     None => outside.push(i),
                 }
             }
@@ -160,7 +159,7 @@ impl Naive<'_> {
     }
 
     fn windows(&self, i: u32, low: u64, high: u64) -> Vec<(u64, u64)> {
-        let usage = self.problem.items[i as usize].usage;
+        let usage = self.problem.usage(i);
         if self.problem.regions.is_empty() {
             return vec![(low, high)];
         }

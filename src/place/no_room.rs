@@ -245,9 +245,7 @@ fn windows(problem: &Problem, taken: &[Taken<'_>], usage: Usage) -> Vec<(u64, u6
     let mut above = region_end;
     if problem.trim_collective {
         let in_region = |t: &&Taken<'_>| match t.what {
-            Named::Item(i) => {
-                problem.items[i as usize].usage == Usage::Collective && t.end <= region_end
-            }
+            Named::Item(i) => problem.usage(i) == Usage::Collective && t.end <= region_end,
             Named::Pin(_) => false,
         };
         let ends = taken.iter().filter(in_region).map(|t| t.end);
@@ -272,7 +270,7 @@ fn largest_hole(problem: &Problem, taken: &[Taken<'_>], item: u32) -> u64 {
         .collect();
     ranges.sort_compact();
     let mut largest = 0;
-    for (low, high) in windows(problem, taken, of.usage) {
+    for (low, high) in windows(problem, taken, problem.usage(item)) {
         let request = Request {
             size: of.size,
             align: of.align,

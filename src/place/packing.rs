@@ -80,7 +80,7 @@ impl<'a> Packing<'a> {
             low,
             high,
         };
-        let windows = windows.of(of.usage);
+        let windows = windows.of(problem.usage(item));
         let mut in_place = None;
         if !problem.pairs.is_empty() {
             let mut pairs = prepared.in_place(item);
@@ -110,7 +110,7 @@ impl<'a> Packing<'a> {
         let Some(end) = start.checked_add(of.size) else {
             return false;
         };
-        let mut windows = windows.of(of.usage).iter();
+        let mut windows = windows.of(problem.usage(item)).iter();
         let Some(&window) = windows.find(|w| w.0 <= start && end <= w.1) else {
             return false;
         };
@@ -148,10 +148,7 @@ impl<'a> Packing<'a> {
     /// Reads what placing these items will read first, so that the processor waits for all of it at
     /// once and not for each piece in turn. Changes nothing.
     pub fn warm(&self, items: &[u32]) {
-        let of = |item: u32| {
-            let item = &self.prepared.problem.items[item as usize];
-            item.size ^ item.usage as u64 // An item may lie across two lines.
-        };
+        let of = |item: u32| self.prepared.problem.items[item as usize].size;
         let offset = |item: u32| self.offsets[item as usize];
         let read = items.iter().fold(0, |read, &i| read ^ of(i) ^ offset(i));
         let first_runs = items.iter().filter_map(|&i| self.prepared.life(i).first());

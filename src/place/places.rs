@@ -24,11 +24,11 @@ impl Places {
 
     /// A collective item belongs in the region if that is long enough for it. // P5
     pub(super) fn of(&self, problem: &Problem, item: u32) -> &Windows {
-        let item = &problem.items[item as usize];
+        let size = problem.items[item as usize].size;
         match &self.region {
             Some((end, region))
-                if item.usage == Usage::Collective
-                    && item.size <= end.saturating_sub(problem.floor) =>
+                if problem.usage(item) == Usage::Collective
+                    && size <= end.saturating_sub(problem.floor) =>
             {
                 region
             }
@@ -43,9 +43,8 @@ impl Places {
         starts: &[Option<u64>],
     ) -> Vec<Option<u64>> {
         let is_within = |item: u32, start: u64| {
-            let of = &problem.items[item as usize];
-            let windows = self.of(problem, item).of(of.usage);
-            let end = start.checked_add(of.size);
+            let windows = self.of(problem, item).of(problem.usage(item));
+            let end = start.checked_add(problem.items[item as usize].size);
             end.is_some_and(|end| windows.iter().any(|w| w.0 <= start && end <= w.1))
         };
         let items = 0..problem.items.len() as u32;

@@ -16,8 +16,6 @@ pub struct Item {
     pub size: u64,
     /// The start is a multiple of this; at least 1, already at least a page in page mode.
     pub align: u64,
-    /// Which regions admit it; `collective` ones go into the collective region. // P5, P6
-    pub usage: Usage,
 }
 
 /// Bytes that the host has pinned; `Problem::pin_lives` says when.
@@ -56,6 +54,10 @@ pub struct InPlacePair {
 pub struct Problem {
     /// By dense id.
     pub items: Vec<Item>,
+    /// What each item is for, which says what regions admit it; `collective` ones go into the
+    /// collective region. Those past the end are internal: nearly all problems need no list of
+    /// these. // P5, P6
+    pub usages: Vec<Usage>,
     /// The segments of each item; at least one each. // I3
     pub lives: Lives,
     /// Obstacles, in no particular order.
@@ -153,8 +155,31 @@ impl Problem {
 
     /// Whether some items go into a region before all others do. // P5
     pub(crate) fn has_region_of_collectives(&self) -> bool {
-        let collective = |item: &Item| item.usage == Usage::Collective;
-        self.collective_limit.is_some() && self.items.iter().any(collective)
+        self.collective_limit.is_some() && self.usages.contains(&Usage::Collective)
+    }
+
+    /// What an item is for.
+    #[inline]
+    pub fn usage(&self, item: u32) -> Usage {
+        let usage = self.usages.get(item as usize);
+        usage.copied().unwrap_or(Usage::Internal)
+    }
+
+    /// Says what an item is for.
+    pub fn set_usage(&mut self, item: u32, usage: Usage) {
+        let item = item as usize;
+        if item >= self.usages.len() && usage != Usage::Internal {
+            self.usages.resize(item + 1, Usage::Internal);
+        }
+        if let Some(of) = self.usages.get_mut(item) {
+            *of = usage;
+        }
+    }
+
+    /// Appends an item of another problem, for what it is for there, without its life.
+    pub(crate) fn push_of(&mut self, other: &Problem, item: u32) {
+        self.set_usage(self.items.len() as u32, other.usage(item));
+        self.items.push(other.items[item as usize]);
     }
 }
 

@@ -181,7 +181,7 @@ fn look(
     let problem = prepared.problem;
     let looks = around.look(prepared, neighbours, item, |other| starts[other as usize]);
     let windows = places.of(problem, item);
-    let mut windows = windows.of(problem.items[item as usize].usage).iter();
+    let mut windows = windows.of(problem.usage(item)).iter();
     let room = windows.find_map(|&window| around.lowest(prepared.request(item, window)));
     (looks, room)
 }

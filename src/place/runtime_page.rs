@@ -540,7 +540,9 @@ mod tests {
             let end = start + item.size;
             let meets = |from: u64, to: u64| from < end && start < to;
             let inside = |r: &Region| {
-                r.usages.contains(item.usage) && r.base <= start && end <= r.base + r.size
+                r.usages.contains(problem.usage(i as u32))
+                    && r.base <= start
+                    && end <= r.base + r.size
             };
             start.is_multiple_of(item.align)
                 && (problem.regions.is_empty() || problem.regions.iter().any(inside))
@@ -565,7 +567,7 @@ mod tests {
             ..Problem::default()
         };
         problem.ceiling = problem.floor + grain * u.int_in_range(4..=11)?;
-        for _ in 0..u.int_in_range(1..=5)? {
+        for i in 0..u.int_in_range(1..=5)? {
             let first = u.int_in_range(0..=4)?;
             let last = first + u.int_in_range(0..=4)?;
             let mut life = vec![(first, last)];
@@ -575,7 +577,8 @@ mod tests {
             testing::add_item(&mut problem, grain * u.int_in_range(1..=5)?, &life);
             let item = problem.items.last_mut().expect("just added");
             item.align = grain * *u.choose(&[1, 1, 1, 2, 3])?;
-            item.usage = *u.choose(&[Usage::Internal, Usage::Internal, Usage::Output])?;
+            let usage = *u.choose(&[Usage::Internal, Usage::Internal, Usage::Output])?;
+            problem.set_usage(i, usage);
         }
         if u.ratio(1, 3)? {
             let start = problem.floor + grain * u.int_in_range(0..=6)?;
@@ -853,7 +856,7 @@ mod tests {
             ..Problem::default()
         };
         testing::add_item(&mut problem, 6, &[(0, 1)]);
-        problem.items[0].usage = Usage::Collective;
+        problem.set_usage(0, Usage::Collective);
         testing::add_pin(&mut problem, 0, 4, &[(0, 1)]);
         let run = |strategy| {
             let solved = solve(&problem, strategy, None, &mut Control::default());

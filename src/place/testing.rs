@@ -35,11 +35,7 @@ fn life(u: &mut Unstructured<'_>) -> Result<Vec<Segment>> {
 
 /// Appends an item of this size and life.
 pub(crate) fn add_item(problem: &mut Problem, size: u64, life: &[(u32, u32)]) {
-    problem.items.push(Item {
-        size,
-        align: 1,
-        usage: Usage::Internal,
-    });
+    problem.items.push(Item { size, align: 1 });
     problem
         .lives
         .push(life.iter().map(|&(first, last)| segment(first, last)));
@@ -57,7 +53,6 @@ pub(crate) fn small_problem(u: &mut Unstructured<'_>) -> Result<Problem> {
         problem.items.push(Item {
             size: u.int_in_range(1..=20)?,
             align: *u.choose(&[1, 1, 1, 2, 3, 8, 12])?,
-            usage: Usage::Internal,
         });
         problem.lives.push(life(u)?);
     }
@@ -79,7 +74,8 @@ pub(crate) fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
     problem.granule = if paged { PAGE } else { 1 };
     problem.no_straddle = !paged && u.ratio(1, 2)?;
     problem.floor *= if u.ratio(1, 4)? { 1 } else { unit };
-    for item in &mut problem.items {
+    for i in 0..problem.items.len() {
+        let item = &mut problem.items[i];
         item.size *= unit;
         if paged {
             item.align = PAGE * *u.choose(&[1, 1, 1, 2, 8])?;
@@ -87,7 +83,7 @@ pub(crate) fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
             item.align = unit;
         }
         if u.ratio(1, 5)? {
-            item.usage = Usage::Collective;
+            problem.set_usage(i as u32, Usage::Collective);
         }
     }
     if u.ratio(1, 2)? {
@@ -226,14 +222,14 @@ pub(crate) fn violations(problem: &Problem, placement: &Placement) -> Vec<String
         if problem.no_straddle && item.size <= PAGE && start / PAGE != (end - 1) / PAGE {
             found.push(format!("{i} at {start} straddles a page"));
         }
+        let usage = problem.usage(i as u32);
         let within =
-            |r: &Region| r.usages.contains(item.usage) && r.base <= start && end <= r.base + r.size;
+            |r: &Region| r.usages.contains(usage) && r.base <= start && end <= r.base + r.size;
         if !problem.regions.is_empty() && !problem.regions.iter().any(within) {
             found.push(format!("{i} at {start} lies in no region"));
         }
         let outside = placement.outside_region.contains(&(i as u32));
-        if let (Some(limit), Usage::Collective, false) =
-            (problem.collective_limit, item.usage, outside)
+        if let (Some(limit), Usage::Collective, false) = (problem.collective_limit, usage, outside)
             && end > problem.floor + limit
         {
             found.push(format!("{i} at {start} lies beyond the collective region"));

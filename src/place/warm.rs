@@ -376,14 +376,14 @@ impl Placement {
             ..Placement::default()
         };
         let mut real_end = floor;
-        for (i, (item, &start)) in problem.items.iter().zip(&offsets).enumerate() {
+        for (i, (item, &start)) in (0..).zip(problem.items.iter().zip(&offsets)) {
             let end = start + item.size; // It was placed, so its end is an address.
             placement.peak = placement.peak.max(end);
-            if limit.is_some() && item.usage == Usage::Collective {
+            if limit.is_some() && problem.usage(i) == Usage::Collective {
                 if end <= region_end {
                     real_end = real_end.max(end);
                 } else {
-                    placement.outside_region.push(i as u32);
+                    placement.outside_region.push(i);
                 }
             }
         }

@@ -70,14 +70,14 @@ pub(super) fn frame(
         problem.items.push(Item {
             size: rounded(loc.bytes, options).map_err(|e| e.at_location(&function.label(id)))?,
             align: alignment(loc.align(), options),
-            usage: loc.usage,
         });
+        problem.set_usage(i as u32, loc.usage);
         problem
             .lives
             .push(liveness.lives.of(id.index()).iter().copied());
     }
     problem.pairs = pairs(&problem.items, &rank, liveness, pace)?;
-    problem.collective_limit = collective_limit(function, &problem.items, &rank, options, pace)?;
+    problem.collective_limit = collective_limit(function, &problem, &rank, options, pace)?;
     let regions = options.regions.iter().filter(|r| r.space == space);
     problem.regions = regions.map(|r| r.region).collect();
     problem.regions.sort_compact_by_key(|r| r.base);
@@ -142,13 +142,13 @@ fn pairs(
 /// The byte limit of the collective region, if the frame has one. // P5
 fn collective_limit(
     function: &Function,
-    items: &[Item],
+    problem: &Problem,
     rank: &[u32],
     options: &Options,
     pace: &mut Pace<'_, '_>,
 ) -> Result<Option<u64>> {
-    pace.work(items.len() / 4)?;
-    if options.cc_limit == 0 || items.iter().all(|item| item.usage != Usage::Collective) {
+    pace.work(problem.usages.len() / 4)?;
+    if options.cc_limit == 0 || !problem.usages.contains(&Usage::Collective) {
         return Ok(None);
     }
     if options.cc_limit > 0 {
@@ -165,10 +165,8 @@ fn collective_limit(
         let t = FlatIndex::new(t);
         for access in function.uses(t).iter().chain(function.defs(t)) {
             let item = rank[function.root(access.loc).0.index()];
-            if let Some(item) = items
-                .get(item as usize)
-                .filter(|i| i.usage == Usage::Collective)
-            {
+            let collective = problem.usage(item) == Usage::Collective;
+            if let Some(item) = problem.items.get(item as usize).filter(|_| collective) {
                 sum = sum.checked_add(item.size).ok_or_else(region_overflow)?;
             }
         }

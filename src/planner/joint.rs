@@ -523,10 +523,10 @@ fn pose(
                 .in_function(function.name())
                 .at_location(&label)
         };
+        problem.set_usage(problem.items.len() as u32, group.usage);
         problem.items.push(Item {
             size: rounded(group.bytes, options).map_err(here)?,
             align: alignment(group.align, options),
-            usage: group.usage,
         });
         let mut life = scene.group_lives[i].clone();
         if life.len() > 1 && !options.separate_functions {
@@ -574,15 +574,15 @@ fn pose(
         .map(|r| r.region)
         .collect();
     problem.regions.sort_compact_by_key(|r| r.base);
-    problem.collective_limit = collective_limit(scene, &problem.items)?;
+    problem.collective_limit = collective_limit(scene, &problem)?;
     Ok(Posed { problem, obstacles })
 }
 
 /// The byte limit of the collective region, if the batch has one: as in private mode; computed,
 /// it is the greatest that any core's operands need. // P5
-fn collective_limit(scene: &Scene<'_>, items: &[Item]) -> Result<Option<u64>> {
+fn collective_limit(scene: &Scene<'_>, problem: &Problem) -> Result<Option<u64>> {
     let limit = scene.options.cc_limit;
-    if limit == 0 || items.iter().all(|item| item.usage != Usage::Collective) {
+    if limit == 0 || !problem.usages.contains(&Usage::Collective) {
         return Ok(None);
     }
     if limit > 0 {

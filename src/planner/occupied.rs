@@ -13,7 +13,7 @@ use super::pins::VisiblePins;
 use super::ranges::Ranges;
 use super::scene::Scene;
 use crate::error::{Error, Fault, Result};
-use crate::ir::{Segment, Usage};
+use crate::ir::Segment;
 use crate::place::{Item, Pin, overlapping_pins};
 use crate::shared::home;
 
@@ -106,11 +106,7 @@ impl InFunction {
             let placed = held.iter().filter(|h| !h.pinned);
             let bytes = |h: &Held| h.bytes.end - h.bytes.start;
             let size = placed.fold(0u64, |sum, h| sum.saturating_add(bytes(h)));
-            let item = Item {
-                size,
-                align: 1,
-                usage: Usage::Internal,
-            };
+            let item = Item { size, align: 1 };
             (size > 0).then_some((item, life.as_slice()))
         })
     }

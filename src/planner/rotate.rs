@@ -116,10 +116,8 @@ fn rotate_function(
 fn fixed(scene: &Scene<'_>, (m, f): (usize, usize), run: &FrameRun) -> Vec<bool> {
     let problem = &run.frame.problem;
     let everything = !problem.regions.is_empty();
-    let mut fixed: Vec<bool> = problem
-        .items
-        .iter()
-        .map(|item| everything || item.usage == Usage::Collective)
+    let mut fixed: Vec<bool> = (0..problem.items.len() as u32)
+        .map(|item| everything || problem.usage(item) == Usage::Collective)
         .collect();
     for site in scene.calls(m).calls_of(f) {
         live_at(&problem.lives, site.index).for_each(|i| fixed[i] = true);

@@ -258,7 +258,7 @@ impl Model {
         for (i, item) in problem.items.iter().enumerate() {
             let trivial =
                 self.unit.is_multiple_of(item.align) && self.origin.is_multiple_of(item.align);
-            let mut refused = windows.refused(item.usage, item.size, self);
+            let mut refused = windows.refused(problem.usage(i as u32), item.size, self);
             for (pin, &start) in self.pinned.iter().enumerate() {
                 let pin = self.movable + pin;
                 let run = &self.parts_of(pin)[0].sections;
@@ -310,11 +310,12 @@ impl Windows {
 fn windows(problem: &Problem, origin: u64, grain: u64) -> Windows {
     let mut windows = Vec::new();
     let mut seen: Vec<Usage> = Vec::new();
-    for item in &problem.items {
-        if seen.contains(&item.usage) {
+    for item in 0..problem.items.len() as u32 {
+        let usage = problem.usage(item);
+        if seen.contains(&usage) {
             continue;
         }
-        seen.push(item.usage);
+        seen.push(usage);
         let mut of: Vec<(u64, u64)> = Vec::new();
         let round = |base: u64, end: u64| {
             let base = base.max(origin).checked_next_multiple_of(grain)?;
@@ -324,11 +325,11 @@ fn windows(problem: &Problem, origin: u64, grain: u64) -> Windows {
         // Collective items have a region of their own, within the others. // P5
         let own = problem
             .collective_limit
-            .filter(|_| item.usage == Usage::Collective)
+            .filter(|_| usage == Usage::Collective)
             .map(|limit| problem.floor.saturating_add(limit));
         let ceiling = own.map_or(problem.ceiling, |end| end.min(problem.ceiling));
         for region in &problem.regions {
-            if region.usages.contains(item.usage) {
+            if region.usages.contains(usage) {
                 let end = region.base.saturating_add(region.size);
                 of.extend(round(region.base, end.min(ceiling)));
             }
@@ -339,7 +340,7 @@ fn windows(problem: &Problem, origin: u64, grain: u64) -> Windows {
             }
             of.extend(round(origin, ceiling));
         }
-        windows.push((item.usage, of));
+        windows.push((usage, of));
     }
     Windows(windows)
 }

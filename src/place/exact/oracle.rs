@@ -29,7 +29,7 @@ fn broken_by_last(problem: &Problem, starts: &[u64], ceiling: u64) -> Option<Str
         return Some(format!("item {i} straddles a page"));
     }
     let inside = |region: &Region| {
-        let admits = region.usages.contains(item.usage);
+        let admits = region.usages.contains(problem.usage(i as u32));
         admits && region.base <= start && end <= region.base + region.size
     };
     if !problem.regions.is_empty() && !problem.regions.iter().any(inside) {
@@ -124,7 +124,7 @@ pub(crate) fn tiny(u: &mut Unstructured<'_>, rules: Rules, most: usize) -> Resul
         problem.floor = grain * u.int_in_range(0..=3)?;
     }
     let mut lives = Lives::new();
-    for _ in 0..u.int_in_range(1..=most)? {
+    for i in 0..u.int_in_range(1..=most)? {
         problem.items.push(Item {
             size: grain * u.int_in_range(1..=5)?,
             align: if rules.alignment {
@@ -132,8 +132,9 @@ pub(crate) fn tiny(u: &mut Unstructured<'_>, rules: Rules, most: usize) -> Resul
             } else {
                 1
             },
-            usage: *u.choose(&[Usage::Internal, Usage::Internal, Usage::Output])?,
         });
+        let usage = *u.choose(&[Usage::Internal, Usage::Internal, Usage::Output])?;
+        problem.set_usage(i as u32, usage);
         lives.push(if rules.through && u.ratio(1, 3)? {
             vec![Segment::new(FlatIndex(0), FlatIndex(20)).expect("ordered")]
         } else {

@@ -154,7 +154,7 @@ impl Guided {
             let other = other as usize;
             u128::from(weight[other]) * u128::from(penalty[other])
         });
-        let usage = prepared.problem.items[item as usize].usage;
+        let usage = prepared.problem.usage(item);
         let mut best: Option<(u128, u64)> = None;
         let mut ties = 0;
         for &window in windows.of(usage) {

@@ -285,7 +285,7 @@ impl<'a> Incremental<'a> {
 
     /// The lowest start of an item beside these ranges, which are sorted.
     fn lowest(&self, item: u32, around: &[(u64, u64)]) -> Option<u64> {
-        let usage = self.prepared.problem.items[item as usize].usage;
+        let usage = self.prepared.problem.usage(item);
         self.windows.of(usage).iter().find_map(|&window| {
             let request = self.prepared.request(item, window);
             lowest_beside(request, around.iter().copied())

@@ -144,7 +144,7 @@ impl<'a> Summit<'a> {
             ..Problem::default()
         };
         for &(item, through) in &self.items {
-            summit.items.push(whole.items[item as usize]);
+            summit.push_of(whole, item);
             summit.lives.push(match through {
                 true => segments(&[always]),
                 false => segments(self.prepared.life(item)),

@@ -206,12 +206,11 @@ fn rebuilt(
         fits && lives(p.used) && lives(p.def)
     });
     for (h, life) in line.groups.iter().filter(|_| with_groups) {
-        let item = place::Item {
+        problem.set_usage(problem.items.len() as u32, h.usage);
+        problem.items.push(place::Item {
             size: size_of(h),
             align: 1,
-            usage: h.usage,
-        };
-        problem.items.push(item);
+        });
         problem.lives.push(life_of(h, life));
     }
     problem
