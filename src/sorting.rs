@@ -4,11 +4,11 @@
 //! kilobytes each time, and this crate sorts in a hundred places; that was a fifth of the library.
 //! Here a sort packs each element's key into one integer, together with the element's position,
 //! sorts the integers, and moves the elements once. The integers' sort exists once, whatever the
-//! elements are; it compares without branches, and as the positions break ties, every sort is
-//! stable.
+//! elements are; as the positions break ties, every sort is stable. Where they are many, integers
+//! are sorted digit by digit, which takes a fixed number of passes and can be stopped between them.
 //!
 //! Keys of more than 128 bits, and text, are compared through a function pointer instead, which is
-//! slower and also exists once. Vectors of plain integers need none of this: the crate has three
+//! slower and also exists once. To collect a B-tree sorts, too, so they are extended. Vectors of plain integers need none of this: the crate has three
 //! types of them, and `sort_unstable` says all there is to say.
 //!
 //! # Invariants
@@ -41,6 +41,11 @@ pub(crate) trait CompactSort<T> {
     where
         T: Copy;
 
+    /// The same for what may be many: where the host stops the sort, they are left in any order.
+    fn sort_paced_by_key<K: Key>(&mut self, key: impl Fn(&T) -> K, pace: &mut Pace<'_, '_>)
+    where
+        T: Copy;
+
     /// Sorts by a comparison, through a function pointer.
     fn sort_compact_by(&mut self, compare: impl Fn(&T, &T) -> Ordering);
 
@@ -58,24 +63,34 @@ impl<T> CompactSort<T> for [T] {
     where
         T: Copy,
     {
-        const {
-            assert!(K::BITS <= 128, "such a key is compared, not packed");
-        }
         if self.len() <= FEW {
             return insertion_sort(self, |a, b| key(a).packed() < key(b).packed());
         }
-        let keys = self.iter().map(|element| key(element).packed());
-        let order = if K::BITS <= 96 {
-            narrow(
-                keys.zip(0..)
-                    .map(|(key, i)| key << 32 | u128::from(position(i)))
-                    .collect(),
-            )
-        } else {
-            wide(keys.zip(0..).map(|(key, i)| (key, position(i))).collect())
-        };
+        let order = Packed::of(self, 0, &key).order();
         // To gather waits less for memory than to move in place.
         let sorted: Vec<T> = order.iter().map(|&i| self[i as usize]).collect();
+        self.copy_from_slice(&sorted);
+    }
+
+    fn sort_paced_by_key<K: Key>(&mut self, key: impl Fn(&T) -> K, pace: &mut Pace<'_, '_>)
+    where
+        T: Copy,
+    {
+        let mut keys = Packed::of(&self[..0], 0, &key);
+        for (some, from) in self.chunks(SOME).zip((0..).step_by(SOME)) {
+            if pace.over(some.len() / 4) {
+                return;
+            }
+            keys.append(Packed::of(some, from, &key));
+        }
+        let order = keys.order_paced(pace);
+        let mut sorted = Vec::with_capacity(self.len());
+        for some in order.chunks(SOME) {
+            if pace.over(some.len()) {
+                return;
+            }
+            sorted.extend(some.iter().map(|&i| self[i as usize]));
+        }
         self.copy_from_slice(&sorted);
     }
 
@@ -94,17 +109,65 @@ fn position(i: usize) -> u32 {
     u32::try_from(i).expect("fewer than 2^32 elements")
 }
 
-/// The positions in the order of keys that carry their position in the low 32 bits.
-#[inline(never)]
-fn narrow(mut keys: Vec<u128>) -> Vec<u32> {
-    keys.sort_unstable();
-    keys.into_iter().map(|key| key as u32).collect()
+/// Keys as integers, in the order of their elements.
+enum Packed {
+    /// With their position in the low 32 bits.
+    Narrow(Vec<u128>),
+    /// Beside their position.
+    Wide(Vec<(u128, u32)>),
 }
 
-#[inline(never)]
-fn wide(mut keys: Vec<(u128, u32)>) -> Vec<u32> {
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, position)| position).collect()
+impl Packed {
+    /// The keys of elements that begin at this position.
+    fn of<T, K: Key>(elements: &[T], from: usize, key: &impl Fn(&T) -> K) -> Packed {
+        const {
+            assert!(K::BITS <= 128, "such a key is compared, not packed");
+        }
+        let keys = elements.iter().map(|element| key(element).packed());
+        let keys = keys.zip(from..);
+        if K::BITS <= 96 {
+            Packed::Narrow(
+                keys.map(|(key, i)| key << 32 | u128::from(position(i)))
+                    .collect(),
+            )
+        } else {
+            Packed::Wide(keys.map(|(key, i)| (key, position(i))).collect())
+        }
+    }
+
+    /// Appends the keys of what comes next.
+    #[inline(never)]
+    fn append(&mut self, next: Packed) {
+        match (self, next) {
+            (Packed::Narrow(keys), Packed::Narrow(next)) => keys.extend(next),
+            (Packed::Wide(keys), Packed::Wide(next)) => keys.extend(next),
+            _ => unreachable!("keys of one type are all as wide"),
+        }
+    }
+
+    /// The positions in the order of the keys.
+    #[inline(never)]
+    fn order(self) -> Vec<u32> {
+        self.order_paced(&mut Pace::free())
+    }
+
+    #[inline(never)]
+    fn order_paced(self, pace: &mut Pace<'_, '_>) -> Vec<u32> {
+        // Who is stopped is told so once more by the pace.
+        match self {
+            Packed::Narrow(mut keys) => {
+                let _ = sort_words(&mut keys, 32, pace);
+                keys.into_iter().map(|key| key as u32).collect()
+            }
+            Packed::Wide(keys) if keys.len() < MANY => by_comparison(keys.len(), &|a, b| {
+                keys[a as usize].0.cmp(&keys[b as usize].0)
+            }),
+            Packed::Wide(mut keys) => {
+                let _ = sort_digits(&mut keys, 0, pace);
+                keys.into_iter().map(|(_, position)| position).collect()
+            }
+        }
+    }
 }
 
 #[inline(never)]
@@ -145,13 +208,49 @@ const DIGIT: u32 = 11;
 /// Fewer words than this are sorted by comparison.
 const MANY: usize = 1 << DIGIT;
 
+/// An integer that is sorted digit by digit, with whatever stands beside it.
+pub(crate) trait Word: Copy + Default + Ord {
+    /// The integer.
+    fn bits(self) -> u128;
+
+    /// The digit whose lowest bit is this one.
+    fn digit(self, lowest: u32) -> usize;
+}
+
+impl Word for u64 {
+    fn bits(self) -> u128 {
+        self.into()
+    }
+
+    fn digit(self, lowest: u32) -> usize {
+        (self >> lowest) as usize & (MANY - 1)
+    }
+}
+
+impl Word for u128 {
+    fn bits(self) -> u128 {
+        self
+    }
+
+    fn digit(self, lowest: u32) -> usize {
+        (self >> lowest) as usize & (MANY - 1)
+    }
+}
+
+impl Word for (u128, u32) {
+    fn bits(self) -> u128 {
+        self.0
+    }
+
+    fn digit(self, lowest: u32) -> usize {
+        self.0.digit(lowest)
+    }
+}
+
 /// Sorts words whose low `ordered` bits ascend already: a number and its position, mostly. Where
 /// the host stops it, leaves them in any order.
-///
-/// Passes from the lowest digit to the highest, each of which keeps the order of the ones before,
-/// over the bits in which the words differ at all.
-pub(crate) fn sort_words(
-    words: &mut Vec<u64>,
+pub(crate) fn sort_words<W: Word>(
+    words: &mut Vec<W>,
     ordered: u32,
     pace: &mut Pace<'_, '_>,
 ) -> Result<(), Stop> {
@@ -159,15 +258,31 @@ pub(crate) fn sort_words(
         words.sort_unstable();
         return pace.work(words.len());
     }
-    let key = |word: u64| word >> ordered;
-    let (mut least, mut most) = (u64::MAX, 0);
-    for &word in &*words {
-        (least, most) = (least.min(key(word)), most.max(key(word)));
+    sort_digits(words, ordered, pace)
+}
+
+/// Passes from the lowest digit to the highest, each of which keeps the order of the ones before,
+/// over the bits in which the words differ at all.
+fn sort_digits<W: Word>(
+    words: &mut Vec<W>,
+    ordered: u32,
+    pace: &mut Pace<'_, '_>,
+) -> Result<(), Stop> {
+    let first = words.first().map_or(0, |word| word.bits());
+    let mut differing = 0;
+    let mut sorted = Vec::with_capacity(words.len());
+    for some in words.chunks(SOME) {
+        pace.work(some.len() / 2)?;
+        let of = |all, word: &W| all | (word.bits() ^ first);
+        differing = some.iter().fold(differing, of);
+        sorted.resize(sorted.len() + some.len(), W::default());
     }
-    let bits = u64::BITS - (most - least).leading_zeros();
-    let mut sorted = Vec::new();
-    for pass in 0..bits.div_ceil(DIGIT) {
-        let digit = |word: u64| (((key(word) - least) >> (pass * DIGIT)) as usize) & (MANY - 1);
+    // What is left of the bits, and the lowest of them.
+    let mut left = differing & u128::MAX << ordered;
+    while left > 0 {
+        let lowest = left.trailing_zeros();
+        left &= u128::MAX.checked_shl(lowest + DIGIT).unwrap_or(0);
+        let digit = |word: W| word.digit(lowest);
         let mut starts = [0_u32; MANY];
         for some in words.chunks(SOME) {
             pace.work(some.len() / 4)?;
@@ -179,7 +294,6 @@ pub(crate) fn sort_words(
         for count in &mut starts {
             start += std::mem::replace(count, start);
         }
-        sorted.resize(words.len(), 0);
         for some in words.chunks(SOME) {
             pace.work(some.len())?;
             for &word in some {
@@ -333,6 +447,45 @@ mod tests {
             assert_eq!(got, want, "reversed keys");
             Ok(())
         });
+    }
+
+    #[test]
+    fn many_elements_are_sorted_as_few_are_and_a_stop_loses_none() {
+        use std::cell::Cell;
+        for (i, spread) in [1, 7, 1_000, 1 << 33, u64::MAX].into_iter().enumerate() {
+            let element = |i: u64| {
+                let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % spread;
+                (mixed << 12, i as u32 % 5, mixed as u8)
+            };
+            let rows: Vec<(u64, u32, u8)> = (0..50_000).map(element).collect();
+            let mut want = rows.clone();
+            want.sort_by_key(|&(a, b, _)| (b, a));
+            let mut got = rows.clone();
+            got.sort_compact_by_key(|&(a, b, _)| (b, a));
+            assert!(got == want, "narrow {spread}");
+            let mut got = rows.clone();
+            got.sort_paced_by_key(|&(a, b, c)| (b, a, c), &mut Pace::free());
+            assert!(got == want, "wide {spread}"); // The last number goes with the first.
+
+            let looks = Cell::new(0);
+            let clock = || {
+                looks.set(looks.get() + 1);
+                std::time::Duration::from_secs(looks.get())
+            };
+            let control = crate::Control {
+                elapsed: Some(&clock),
+                deadline: Some(std::time::Duration::from_secs(4 + i as u64)),
+                ..crate::Control::default()
+            };
+            let mut pace = Pace::of(&control);
+            let mut got = rows.clone();
+            got.sort_paced_by_key(|&(a, b, c)| (b, a, c), &mut pace);
+            assert!(pace.is_stopped());
+            got.sort_by_key(|&(a, b, _)| (b, a));
+            let count =
+                |list: &[(u64, u32, u8)]| list.iter().map(|r| u128::from(r.0)).sum::<u128>();
+            assert_eq!(count(&got), count(&rows), "{spread}");
+        }
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! a run of cells, two accesses meet iff their runs do, and nothing else has to know about
 //! addresses, spaces, roots and views.
 
+use std::collections::BTreeSet;
+
 use crate::ir::{FlatIndex, Function, Kind};
-use crate::pace::Pace;
+use crate::pace::{Pace, SOME};
 use crate::sorting::CompactSort as _;
 
 use super::layout::Layout;
@@ -37,13 +39,15 @@ impl Code {
     pub(super) fn new(function: &Function, layout: &Layout, pace: &mut Pace<'_, '_>) -> Code {
         let instructions = function.instructions();
         let fences = |kind| matches!(kind, Kind::Barrier | Kind::Call); // L7, M4
-        let mut numbers: Vec<u32> = instructions
-            .iter()
-            .filter(|i| !fences(i.kind))
-            .map(|i| i.engine)
-            .collect();
-        numbers.sort_unstable();
-        numbers.dedup();
+        let mut numbers = BTreeSet::new();
+        for some in instructions.chunks(SOME) {
+            if pace.over(some.len()) {
+                break;
+            }
+            let some = some.iter().filter(|i| !fences(i.kind));
+            numbers.extend(some.map(|i| i.engine));
+        }
+        let numbers: Vec<u32> = numbers.into_iter().collect();
 
         let mut engine = Vec::with_capacity(instructions.len());
         let mut starts = Vec::with_capacity(instructions.len() + 1);
@@ -79,11 +83,16 @@ impl Code {
             starts.push(u32::try_from(ranges.len()).expect("fewer than 2^32 operands"));
         }
 
-        let mut cuts: Vec<(u32, u64)> = ranges
-            .iter()
-            .flat_map(|&(area, first, end, _)| [(area, first), (area, end)])
-            .collect();
-        cuts.sort_compact();
+        let mut cuts: Vec<(u32, u64)> = Vec::new();
+        for some in ranges.chunks(SOME) {
+            if pace.over(some.len()) {
+                break;
+            }
+            for &(area, first, end, _) in some {
+                cuts.extend([(area, first), (area, end)]);
+            }
+        }
+        cuts.sort_paced_by_key(|&cut| cut, pace);
         cuts.dedup();
         let cell = |cut: (u32, u64)| cuts.binary_search(&cut).expect("a cut") as u32;
         let mut touches = Vec::with_capacity(ranges.len());

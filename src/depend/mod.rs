@@ -220,6 +220,6 @@ fn edges(
         kind: meeting.kind,
         header: meeting.carried.map(|carrier| strands.head(carrier.strand)),
     }));
-    edges.sort_compact_by_key(|edge| (edge.from, edge.to, edge.kind as u8, edge.header));
+    edges.sort_paced_by_key(|e| (e.from, e.to, e.kind as u8, e.header), pace);
     edges
 }

@@ -60,7 +60,7 @@ pub(super) fn pieces(code: &Code, strands: &Strands, pace: &mut Pace<'_, '_>) ->
             last_accesses(code, strands, strand, &mut pieces, pace);
         }
     }
-    pieces.sort_compact_by_key(|p| (p.strand, p.role as u8, p.index, p.first));
+    pieces.sort_paced_by_key(|p| (p.strand, p.role as u8, p.index, p.first), pace);
     pieces
 }
 
@@ -156,10 +156,13 @@ pub(super) fn sweep(
 ) {
     let mut events: Vec<(u32, bool, u32)> = Vec::with_capacity(2 * pieces.len());
     for (number, piece) in pieces.iter().enumerate() {
+        if pace.over(1) {
+            break;
+        }
         events.push((piece.first, true, number as u32));
         events.push((piece.end, false, number as u32));
     }
-    events.sort_compact();
+    events.sort_paced_by_key(|&event| event, pace);
     let mut active = BTreeSet::new();
     let mut over = Vec::new();
     let mut first_ones = 0; // How many of the active are first accesses.

@@ -38,9 +38,14 @@ pub(super) fn sources(
 ) -> Vec<Source> {
     let engines = code.engines();
     // What may have to be waited for: a row each, with one entry per engine that waits.
-    let shows = pieces.iter().filter(|p| !p.role.is_first());
-    let mut rows: Vec<(u32, u32)> = shows.map(|p| (p.strand, p.engine)).collect();
-    rows.sort_compact();
+    let mut rows: Vec<(u32, u32)> = Vec::new();
+    for piece in pieces.iter().filter(|p| !p.role.is_first()) {
+        if pace.over(1) {
+            break;
+        }
+        rows.push((piece.strand, piece.engine));
+    }
+    rows.sort_paced_by_key(|&row| row, pace);
     rows.dedup();
     let mut table = vec![0; rows.len() * engines]; // 0, or the position + 1.
     let mut ends = vec![0; rows.len()]; // One more than the last stage concerned.

@@ -80,6 +80,7 @@ pub fn solve(
     control: &mut Control<'_>,
 ) -> Result<Solved, Unsolved> {
     if problem.items.is_empty() {
+        // Nothing is without a place, so there is nothing to stop. // C4
         return Ok(Solved {
             placement: Placement {
                 peak: problem.floor,

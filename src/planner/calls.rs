@@ -152,7 +152,8 @@ fn callers_first(module: &Module, sites: &[CallSite]) -> Result<Vec<usize>> {
         callers[site.callee] += 1;
         callees[site.caller].push(site.callee);
     }
-    let mut ready: BTreeSet<usize> = (0..count).filter(|&f| callers[f] == 0).collect();
+    let mut ready = BTreeSet::new();
+    ready.extend((0..count).filter(|&f| callers[f] == 0));
     let mut order = Vec::with_capacity(count);
     while let Some(f) = ready.pop_first() {
         order.push(f);

@@ -20,13 +20,6 @@ pub(super) fn solve(
     later: usize,
     control: &mut Control<'_>,
 ) -> Result<Solved, Unsolved> {
-    if problem.items.is_empty() {
-        // Nothing is without a place, so there is nothing to stop. // C4
-        let (cancel, deadline) = (control.cancel.take(), control.deadline.take());
-        let solved = place::solve(problem, strategy, budget_steps, control);
-        (control.cancel, control.deadline) = (cancel, deadline);
-        return solved;
-    }
     let whole = control.deadline;
     let share = match (whole, control.elapsed) {
         (Some(whole), Some(elapsed)) if strategy == Strategy::Best && later > 0 => {

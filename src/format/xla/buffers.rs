@@ -37,7 +37,8 @@ pub(super) type Ranges = Vec<Option<(u64, u64)>>;
 /// The life of each value. An error names a life whose value no allocation holds: the text is cut.
 pub(super) fn ranges(dump: &Dump<'_>) -> Result<Ranges> {
     let named = dump.values.iter().enumerate();
-    let values: BTreeMap<&str, usize> = named.map(|(i, v)| (v.name.as_ref(), i)).collect();
+    let mut values: BTreeMap<&str, usize> = BTreeMap::new();
+    values.extend(named.map(|(i, v)| (v.name.as_ref(), i)));
     let mut ranges = vec![None; dump.values.len()];
     for range in &dump.ranges {
         let Some(&value) = values.get(range.name.as_ref()) else {
@@ -106,7 +107,8 @@ fn index(name: &str) -> &str {
 
 fn unite_positions(dump: &Dump<'_>, sets: &mut Sets) {
     let named = dump.used.iter().map(|used| (used.name.as_ref(), used));
-    let used: BTreeMap<&str, &super::text::Used<'_>> = named.collect();
+    let mut used: BTreeMap<&str, &super::text::Used<'_>> = BTreeMap::new();
+    used.extend(named);
     let mut at_position: BTreeMap<(Slot, &str), usize> = BTreeMap::new();
     let mut at_index: BTreeMap<(Slot, &str), Vec<usize>> = BTreeMap::new();
     for i in heap_values(dump) {

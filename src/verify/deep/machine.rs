@@ -423,7 +423,8 @@ impl<'a> Machine<'a> {
         let bound: Vec<(MemLocId, Usage)> = bindings(function, scope.module, index).collect();
         let of = |usage: Usage| bound.iter().filter(move |b| b.1 == usage).map(|b| b.0);
         out.extend(of(Usage::Input).filter_map(|loc| whole(loc, Does::Read)));
-        let read: BTreeSet<u32> = out[first..].iter().map(|t| t.storage).collect();
+        let mut read = BTreeSet::new();
+        read.extend(out[first..].iter().map(|t| t.storage));
         let written = of(Usage::Output).filter_map(|loc| whole(loc, Does::Kill));
         let defs = function.defs(index).iter();
         let written = written.chain(defs.filter_map(|a| self.access(step.scope, a, Does::Kill)));
