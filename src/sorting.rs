@@ -8,8 +8,9 @@
 //! are sorted digit by digit, which takes a fixed number of passes and can be stopped between them.
 //!
 //! Keys of more than 128 bits, and text, are compared through a function pointer instead, which is
-//! slower and also exists once. To collect a B-tree sorts, too, so they are extended. Vectors of plain integers need none of this: the crate has three
-//! types of them, and `sort_unstable` says all there is to say.
+//! slower and also exists once. Vectors of plain integers need none of this: the crate has three
+//! types of them, and `sort_unstable` says all there is to say. A B-tree that is collected is sorted
+//! by a sort of its own; one that is extended is not.
 //!
 //! # Invariants
 //!
@@ -151,9 +152,9 @@ impl Packed {
         self.order_paced(&mut Pace::free())
     }
 
+    /// The same; in any order where the host stops it, which the pace remembers.
     #[inline(never)]
     fn order_paced(self, pace: &mut Pace<'_, '_>) -> Vec<u32> {
-        // Who is stopped is told so once more by the pace.
         match self {
             Packed::Narrow(mut keys) => {
                 let _ = sort_words(&mut keys, 32, pace);
