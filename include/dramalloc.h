@@ -1134,7 +1134,7 @@ typedef struct dram_progress {
    */
   size_t struct_size;
   /**
-   * What is being done: `liveness`, `order`, `place`, `search`, ...
+   * What is being done: `liveness`, `bound`, `search`; in a pipeline, the pass.
    */
   struct dram_str phase;
   /**

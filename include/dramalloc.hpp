@@ -639,7 +639,7 @@ class Function {
     if (!status) return status;
     return name;
   }
-  /// Its address; DRAM_NO_ADDRESS if it has none.
+  /// Its address; it is an error to ask for one that it does not have.
   Result<std::uint64_t> address(std::uint32_t memloc) const {
     return detail::get(api_, &dram_api::function_address, std::uint64_t{0}, handle_, memloc);
   }

@@ -168,24 +168,24 @@ impl Options {
     /// Refuses what no run could honour.
     pub fn validate(&self) -> Result<()> {
         if self.align.is_some_and(|align| !align.is_power_of_two()) {
-            return Err(Error::invalid("align", "is a power of two"));
+            return Err(Error::invalid("align", "must be a power of two"));
         }
         if self.cc_limit < -1 || self.cc_limit > i64::MAX >> 20 {
             return Err(Error::invalid(
                 "cc_limit",
-                "is -1, 0 or a number of MiB below 2^43",
+                "must be -1, 0 or a number of MiB below 2^43",
             ));
         }
         if self.runtime_page > u64::MAX >> 20 {
             return Err(Error::invalid(
                 "runtime_page",
-                "is a number of MiB below 2^44",
+                "must be a number of MiB below 2^44",
             ));
         }
         if self.shared_mib_per_core > u64::MAX >> 20 {
             return Err(Error::invalid(
                 "shared_mib_per_core",
-                "is a number of MiB below 2^44",
+                "must be a number of MiB below 2^44",
             ));
         }
         if self.usage_mask.0 & !UsageMask::ALL.0 != 0 {

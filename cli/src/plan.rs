@@ -203,10 +203,7 @@ fn supervised<T>(
 /// Nothing, or the refusal to hand out a wrong plan.
 fn proven(name: &str, violations: &[Violation]) -> Result<(), Failure> {
     for violation in violations.iter().take(MOST_LINES) {
-        tell(
-            "violation",
-            &format!("{}: {}", violation.kind, violation.message),
-        );
+        tell("violation", &violation.to_string());
     }
     match violations.len() {
         0 => Ok(()),

@@ -28,7 +28,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     };
     let mut lines = String::new();
     for violation in &violations {
-        lines += &format!("{}: {}\n", violation.kind, violation.message);
+        lines += &format!("{violation}\n");
     }
     if violations.is_empty() {
         lines = format!("verified: {verified}\n");

@@ -156,7 +156,7 @@ unsafe impl Versioned for dram_options {
 pub struct dram_progress {
     /// Set by the library: the size of what it knows.
     pub struct_size: usize,
-    /// What is being done: `liveness`, `order`, `place`, `search`, ...
+    /// What is being done: `liveness`, `bound`, `search`; in a pipeline, the pass.
     pub phase: dram_str,
     /// Steps done in this phase.
     pub done: u64,

@@ -38,9 +38,13 @@ fn a_wrong_plan_has_status_1_and_a_line_per_violation_on_stdout() {
         text.replace("4,4,8\n", "4,4,7\n")
             .replace("first,0,2,4,8", "first,0,2,4,6"),
     );
-    for (program, plan) in [("p.json", "wrong.json"), ("p.csv", "wrong.csv")] {
+    for (program, plan, names) in [
+        ("p.json", "wrong.json", "core 0, function main, a, b, "),
+        ("p.csv", "wrong.csv", "first, second, "),
+    ] {
         let got = folder.run(["verify", program, plan]).expect(1);
-        assert!(got.text().contains("overlap: "), "{plan}: {}", got.text());
+        let overlap = format!("overlap: {names}");
+        assert!(got.text().contains(&overlap), "{plan}: {}", got.text());
         assert!(got.stderr.contains(" violation"), "{plan}: {}", got.stderr);
     }
 }

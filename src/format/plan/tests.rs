@@ -142,7 +142,7 @@ fn an_error_says_where_and_what() {
         (
             "an impossible option",
             plan(r#""options":{"align":3},"modules":[]"#),
-            "options.align: is a power of two".to_owned(),
+            "options.align: must be a power of two".to_owned(),
         ),
         (
             "a bit",
