@@ -141,7 +141,12 @@ pub(super) fn for_peak(
         warm: None,
         failed: None,
     };
-    let stopped = search.run(strategy, limited).err();
+    let mut stopped = search.run(strategy, limited).err();
+    // Who has set no budget is told what there is no room for, not that one is used up. // P9
+    let is_own = !limited && search.meter.control().deadline.is_none();
+    if is_own && stopped == Some(Stop::OutOfBudget) && search.failed.is_some() {
+        stopped = None;
+    }
     search.finish(stopped)
 }
 
@@ -307,6 +312,25 @@ mod tests {
 
     fn run(problem: &Problem, strategy: Strategy) -> Result<Solved, Unsolved> {
         solve(problem, strategy, Some(3_000), &mut Control::default())
+    }
+
+    #[test]
+    fn without_a_budget_no_strategy_says_that_one_is_used_up() {
+        let mut problem = Problem {
+            ceiling: u64::MAX,
+            granule: 1,
+            ..Problem::default()
+        };
+        // Their sum is past all addresses, so that no bound says that they do not fit.
+        testing::add_item(&mut problem, u64::MAX, &[(0, 8)]);
+        testing::add_item(&mut problem, u64::MAX, &[(0, 8)]);
+        for strategy in [Strategy::Reference, Strategy::Fast, Strategy::Best] {
+            let got = solve(&problem, strategy, None, &mut Control::default());
+            assert!(
+                matches!(got, Err(Unsolved::NoRoom { item: 1, .. })),
+                "{strategy}: {got:?}"
+            );
+        }
     }
 
     #[test]

@@ -298,7 +298,7 @@ impl Check<'_, '_> {
                 "it has a flag or an owner that its root has not".to_owned()
             });
         }
-        if !row.segments.is_empty() && row.segments != of_root.segments {
+        if !row.segments.is_empty() && joined(&row.segments) != joined(&of_root.segments) {
             self.say("wrong_segments", id, || {
                 "its segments are not its root's".to_owned()
             });

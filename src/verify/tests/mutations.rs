@@ -282,6 +282,27 @@ fn every_way_to_break_a_plan_is_found() {
 }
 
 #[test]
+fn a_life_may_be_written_in_pieces() {
+    let program = program();
+    let good = planned(&program, &options());
+    // Everything, views alone, and all but views.
+    let choices: [fn(&str) -> bool; 3] = [|_| true, |name| name == "v", |name| name != "v"];
+    for is_cut in choices {
+        let mut plan = good.clone();
+        let functions = plan.modules.iter_mut().flat_map(|m| &mut m.functions);
+        let rows = functions.flat_map(|f| &mut f.memlocs);
+        for row in rows.filter(|row| is_cut(&row.name)) {
+            let pieces = row.segments.iter().flat_map(|&(first, last)| {
+                let rest = (first < last).then_some((first + 1, last));
+                [Some((first, first)), rest].into_iter().flatten()
+            });
+            row.segments = pieces.collect();
+        }
+        assert_eq!(verify(&program, &plan), []);
+    }
+}
+
+#[test]
 fn a_false_optimum_is_found() {
     // Two that the load lets share a peak, but a hole keeps apart.
     let program = program();
