@@ -293,7 +293,7 @@ mod tests {
             (&passes, "lnc_verifier", 65),
             (&passes, "hbm_usage", 21),
             (&proofs, "verify", 58),
-            (&proofs, "verify_deep", 218),
+            (&proofs, "verify_deep", 220),
             (&parts, "prepared", 3),
             (&parts, "orders", 15),
             (&parts, "neighbours", 2),

@@ -215,7 +215,9 @@ pub(crate) trait Word: Copy + Default + Ord {
     fn bits(self) -> u128;
 
     /// The digit whose lowest bit is this one.
-    fn digit(self, lowest: u32) -> usize;
+    fn digit(self, lowest: u32) -> usize {
+        (self.bits() >> lowest) as usize & (MANY - 1)
+    }
 }
 
 impl Word for u64 {
@@ -223,6 +225,7 @@ impl Word for u64 {
         self.into()
     }
 
+    // Half as wide as the other.
     fn digit(self, lowest: u32) -> usize {
         (self >> lowest) as usize & (MANY - 1)
     }
@@ -232,19 +235,11 @@ impl Word for u128 {
     fn bits(self) -> u128 {
         self
     }
-
-    fn digit(self, lowest: u32) -> usize {
-        (self >> lowest) as usize & (MANY - 1)
-    }
 }
 
 impl Word for (u128, u32) {
     fn bits(self) -> u128 {
         self.0
-    }
-
-    fn digit(self, lowest: u32) -> usize {
-        self.0.digit(lowest)
     }
 }
 
@@ -273,7 +268,7 @@ fn sort_digits<W: Word>(
     let mut differing = 0;
     let mut sorted = Vec::with_capacity(words.len());
     for some in words.chunks(SOME) {
-        pace.work(some.len() / 2)?;
+        pace.work(some.len())?; // Room that is new is written for the first time.
         let of = |all, word: &W| all | (word.bits() ^ first);
         differing = some.iter().fold(differing, of);
         sorted.resize(sorted.len() + some.len(), W::default());
@@ -286,7 +281,7 @@ fn sort_digits<W: Word>(
         let digit = |word: W| word.digit(lowest);
         let mut starts = [0_u32; MANY];
         for some in words.chunks(SOME) {
-            pace.work(some.len() / 4)?;
+            pace.work(some.len() / 2)?;
             for &word in some {
                 starts[digit(word)] += 1;
             }

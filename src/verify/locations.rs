@@ -298,7 +298,8 @@ impl Check<'_, '_> {
                 "it has a flag or an owner that its root has not".to_owned()
             });
         }
-        if !row.segments.is_empty() && joined(&row.segments) != joined(&of_root.segments) {
+        let same = ascend(&row.segments) && joined(&row.segments) == joined(&of_root.segments);
+        if !row.segments.is_empty() && !same {
             self.say("wrong_segments", id, || {
                 "its segments are not its root's".to_owned()
             });
@@ -394,8 +395,7 @@ impl Check<'_, '_> {
         let exact = row.address.is_some() && loc.bytes > 0 && shared.is_none();
         let always = hold(self.scope, id, space, self.options) == Hold::Always;
         let whole = whole_function(self.scope);
-        let sorted = row.segments.windows(2).all(|w| w[0].1 < w[1].0);
-        let right = sorted
+        let right = ascend(&row.segments)
             && (said == runs || !exact && row.segments.is_empty() || always && said == [whole]);
         if !right {
             let want = if always { vec![whole] } else { runs.to_vec() };
@@ -618,6 +618,11 @@ pub(super) fn hold(scope: &Scope<'_>, id: MemLocId, space: Space, options: &Opti
 fn whole_function(scope: &Scope<'_>) -> (u32, u32) {
     let len = scope.function.instructions().len() as u32;
     (0, len.saturating_sub(1))
+}
+
+/// Whether runs are in order, each instant in one of them.
+fn ascend(runs: &[Run]) -> bool {
+    runs.windows(2).all(|w| w[0].1 < w[1].0)
 }
 
 /// Runs written in the one way of the lives.

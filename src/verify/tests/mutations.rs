@@ -205,6 +205,10 @@ pub(super) const BREAKS: &[(&str, &str, Break)] = &[
     ("a life lengthened", "wrong_segments", |p| row(p, 0, "a").segments = vec![(0, 5)]),
     ("a life written twice over", "wrong_segments", |p| row(p, 0, "a").segments = vec![(0, 2), (1, 2)]),
     ("no life", "wrong_segments", |p| row(p, 0, "a").segments.clear()),
+    ("a view's life written twice over", "wrong_segments", |p| {
+        let life = row(p, 0, "v").segments.clone();
+        row(p, 0, "v").segments.extend(life);
+    }),
     ("a view with a life of its own", "wrong_segments", |p| row(p, 0, "v").segments = vec![(0, 1)]),
     ("a location missing", "missing", |p| p.modules[0].functions[0].memlocs.truncate(3)),
     ("a function missing", "missing", |p| p.modules[1].functions.clear()),
