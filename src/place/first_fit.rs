@@ -42,23 +42,76 @@ impl Pass<'_> {
         })
     }
 
-    /// Places what has failed at the end of the order, below another ceiling. One step each. Not
-    /// for collective items with a region, which come first. // P5
+    /// Places what has failed at the end of the order, below another ceiling. Not for collective
+    /// items with a region, which come first. // P5
     pub(crate) fn place_failed(
         &mut self,
         ceiling: u64,
         meter: &mut Meter<'_, '_>,
     ) -> Result<(), Stop> {
-        let problem = self.packing.problem();
-        let everywhere = Windows::new(problem, problem.floor, ceiling);
-        let mut still = Vec::new();
-        for &item in &self.failed {
-            meter.step()?;
-            if self.packing.place(item, &everywhere).is_none() {
-                still.push(item);
+        let failed = std::mem::take(&mut self.failed);
+        self.place_on(&failed, ceiling, usize::MAX, meter)
+    }
+
+    /// Places more items at the end of the order, below `ceiling`, as one pass with all of them
+    /// would. Not for problems with a region of collectives, which come first. // P5
+    pub(crate) fn place_on(
+        &mut self,
+        items: &[u32],
+        ceiling: u64,
+        patience: usize,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<(), Stop> {
+        let prepared = self.packing.prepared();
+        let everywhere = prepared.windows(prepared.problem.floor, ceiling);
+        let items = &mut items.iter().copied();
+        self.place(items, (&everywhere, None), patience, meter)
+    }
+
+    /// Places items as they come, in the first windows or else in the second, until there are more
+    /// failures than `patience`. One step each.
+    fn place(
+        &mut self,
+        items: &mut dyn Iterator<Item = u32>,
+        (preferred, inside): (&Windows, Option<&Windows>),
+        patience: usize,
+        meter: &mut Meter<'_, '_>,
+    ) -> Result<(), Stop> {
+        let packing = &mut self.packing;
+        let astride = packing.prepared().straddling == Straddling::LastResort;
+        let mut some = Vec::with_capacity(WARM);
+        while self.failed.len() <= patience {
+            some.clear();
+            some.extend((&mut *items).take(WARM));
+            if some.is_empty() {
+                break;
+            }
+            packing.warm(&some);
+            for &item in &some {
+                // Only collective items can be placed already.
+                if self.collective_real.is_some() && packing.offset(item).is_some() {
+                    continue;
+                }
+                meter.step()?;
+                let mut placed = packing.place(item, preferred);
+                if placed.is_none()
+                    && let Some(inside) = inside
+                {
+                    placed = packing.place(item, inside);
+                }
+                // No straddling comes before any choice of where. // P7
+                if placed.is_none() && astride {
+                    let mut places = [Some(preferred), inside].into_iter().flatten();
+                    placed = places.find_map(|windows| packing.place_astride(item, windows));
+                }
+                if placed.is_none() {
+                    self.failed.push(item);
+                    if self.failed.len() > patience {
+                        break;
+                    }
+                }
             }
         }
-        self.failed = still;
         Ok(())
     }
 }
@@ -167,48 +220,16 @@ fn pass<'a>(
             inside = Some(region);
         }
     }
-    let preferred = above.as_ref().unwrap_or(&everywhere);
-    let mut failed = Vec::new();
-    let mut some = Vec::with_capacity(WARM);
-    while failed.len() <= patience {
-        some.clear();
-        some.extend((&mut *items).take(WARM));
-        if some.is_empty() {
-            break;
-        }
-        packing.warm(&some);
-        for &item in &some {
-            // Only collective items can be placed already.
-            if collective_real.is_some() && packing.offset(item).is_some() {
-                continue;
-            }
-            meter.step()?;
-            let mut placed = packing.place(item, preferred);
-            if placed.is_none()
-                && let Some(inside) = &inside
-            {
-                placed = packing.place(item, inside);
-            }
-            // No straddling comes before any choice of where. // P7
-            if placed.is_none() && prepared.straddling == Straddling::LastResort {
-                let mut places = [Some(preferred), inside.as_ref()].into_iter().flatten();
-                placed = places.find_map(|windows| packing.place_astride(item, windows));
-            }
-            if placed.is_none() {
-                failed.push(item);
-                if failed.len() > patience {
-                    break;
-                }
-            }
-        }
-    }
-    Ok(Pass {
+    let mut pass = Pass {
         packing,
-        failed,
+        failed: Vec::new(),
         collective_real,
         outside_region,
         tiled: false,
-    })
+    };
+    let preferred = above.as_ref().unwrap_or(&everywhere);
+    pass.place(items, (preferred, inside.as_ref()), patience, meter)?;
+    Ok(pass)
 }
 
 /// How an order fails below a ceiling: the first of its items that finds no room, and what lies where
@@ -292,6 +313,40 @@ mod tests {
                     assert!(failed.contains(&item) || is_low, "{problem:?}");
                 }
             }
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn what_comes_later_is_placed_as_if_it_had_been_in_the_order() {
+        arbtest::arbtest(|u| {
+            let problem = testing::problem(u)?;
+            if problem.has_region_of_collectives() {
+                return Ok(());
+            }
+            let order = testing::order(u, &problem)?;
+            let low = u.int_in_range(0..=200)?;
+            let ceiling = problem.ceiling.min(problem.floor + low);
+            let patience = u.int_in_range(0..=order.len())?;
+            let mut prepared = Prepared::new(&problem);
+            if u.arbitrary()? {
+                prepared.straddling = Straddling::LastResort;
+            }
+            let mut control = Control::default();
+            let mut meter = Meter::new(&mut control, None);
+            let mut pass = |order: &[u32]| {
+                let anywhere = Others::Anywhere;
+                let pass = first_fit(&prepared, order, anywhere, ceiling, patience, &mut meter);
+                pass.expect("nothing stops it")
+            };
+            let whole = pass(&order);
+            let (now, later) = order.split_at(u.int_in_range(0..=order.len())?);
+            let mut pass = pass(now);
+            let done = pass.place_on(later, ceiling, patience, &mut meter);
+            done.expect("nothing stops it");
+            assert_eq!(pass.failed, whole.failed, "{problem:?} {order:?}");
+            assert_eq!(pass.packing.starts(), whole.packing.starts());
+            assert_eq!(pass.packing.peak(), whole.packing.peak());
             Ok(())
         });
     }

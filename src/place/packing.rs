@@ -174,11 +174,6 @@ impl<'a> Packing<'a> {
         self.prepared
     }
 
-    /// What is being placed.
-    pub fn problem(&self) -> &'a Problem {
-        self.prepared.problem
-    }
-
     /// Where an item lies, if it is placed.
     pub fn offset(&self, item: u32) -> Option<u64> {
         Some(self.offsets[item as usize]).filter(|&offset| offset != NOT_PLACED)

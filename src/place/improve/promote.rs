@@ -15,7 +15,8 @@
 //! ones mostly, do not depend on each other.
 //!
 //! The most crowded items go through this by themselves first (see `crowds`): they are few, a pass
-//! of them costs little, and once they lie below the cap the others mostly do at once.
+//! of them costs little, and once they lie below the cap the others mostly do at once. A crowd that
+//! comes goes on with the pass of those before it, which is as good as a pass of all of them.
 
 use crate::place::Placement;
 use crate::place::exact::Random;
@@ -63,7 +64,7 @@ pub(super) struct Promotion<'a> {
     /// Crowds to come, the next one last.
     waiting: Vec<Vec<u32>>,
     cap: u64,
-    /// By item: how often it has failed among these crowds.
+    /// By item: how often it has failed since the last crowd came.
     failures: Vec<u16>,
     random: Random,
 }
@@ -102,24 +103,24 @@ impl<'a> Promotion<'a> {
         patience: Patience,
         meter: &mut Meter<'_, '_>,
     ) -> Result<Option<Placement>, Stop> {
-        let mut at_once = 1;
-        self.admit(at_once);
+        self.admit();
         let begun = meter.done();
         let (mut fewest, mut since) = (usize::MAX, begun);
+        let mut pass = self.pass(meter)?;
         loop {
-            meter.charge(cost_of_round(self.failures.len()))?;
-            let order = &self.items;
-            let most = (order.len() / 8).max(64);
-            let anywhere = Others::Anywhere;
-            let pass = first_fit(self.prepared, order, anywhere, self.cap, most, meter)?;
             if pass.failed.is_empty() {
                 if self.waiting.is_empty() {
                     return Ok(pass.placement());
                 }
-                // Where it has become easy, crowds come two and four at once.
-                at_once = if fewest == usize::MAX { 2 * at_once } else { 1 };
-                self.admit(at_once);
+                let placed = self.items.len();
+                self.admit();
                 (fewest, since) = (usize::MAX, meter.done());
+                if self.prepared.problem.has_region_of_collectives() {
+                    pass = self.pass(meter)?; // Some of the crowd come before all others. // P5
+                } else {
+                    let most = self.most_failures();
+                    pass.place_on(&self.items[placed..], self.cap, most, meter)?;
+                }
                 continue;
             }
             if pass.failed.len() < fewest {
@@ -130,14 +131,27 @@ impl<'a> Promotion<'a> {
             if !self.repair(&pass, until, meter)? {
                 return Ok(None);
             }
+            drop(pass); // The engines of two passes are large.
+            pass = self.pass(meter)?;
         }
     }
 
-    /// Lets the next crowds come.
-    fn admit(&mut self, crowds: usize) {
-        let rest = self.waiting.len().saturating_sub(crowds);
-        self.items
-            .extend(self.waiting.drain(rest..).rev().flatten());
+    /// A pass of the head and the crowds that have come.
+    fn pass(&self, meter: &mut Meter<'_, '_>) -> Result<Pass<'a>, Stop> {
+        meter.charge(cost_of_round(self.failures.len()))?;
+        let (order, most) = (&self.items, self.most_failures());
+        let anywhere = Others::Anywhere;
+        first_fit(self.prepared, order, anywhere, self.cap, most, meter)
+    }
+
+    /// With more failures a pass is given up.
+    fn most_failures(&self) -> usize {
+        (self.items.len() / 8).max(64)
+    }
+
+    /// Lets the next crowd come.
+    fn admit(&mut self) {
+        self.items.extend(self.waiting.pop().unwrap_or_default());
         self.failures.fill(0);
     }
 
@@ -380,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn crowds_that_fit_at_once_come_two_and_four_at_once() {
+    fn crowds_that_fit_at_once_cost_a_step_for_each_item() {
         let pieces: Vec<(u64, (u32, u32))> = (0..8).map(|at| (1, (at, at))).collect();
         let problem = problem_of(&pieces);
         let all: [u32; 8] = std::array::from_fn(|item| item as u32);
@@ -388,7 +402,7 @@ mod tests {
         let head = Head::Stack(Vec::new());
         let (placement, steps) = promote(&problem, head, &crowds, 1, PATIENCE);
         assert_eq!(placement.map(|p| p.peak), Some(1));
-        assert_eq!(steps, 1 + 3 + 7 + 8);
+        assert_eq!(steps, 8);
     }
 
     #[test]
