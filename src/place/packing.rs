@@ -2,7 +2,6 @@
 //!
 //! Whoever searches holds a packing, clones it where it may want to come back, and places on.
 
-use super::Problem;
 use super::meter::Stop;
 use super::prepared::{InPlace, Prepared, Straddling, Windows};
 use crate::pace::Pace;

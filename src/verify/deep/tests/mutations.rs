@@ -351,6 +351,61 @@ fn most_of_what_is_broken_in_any_code_goes_wrong() {
     }
 }
 
+/// By instruction: whether any way from the entry leads there.
+fn reachable(function: &Function) -> Vec<bool> {
+    let mut reachable = vec![false; function.instructions().len()];
+    let mut seen = vec![false; function.blocks().len()];
+    let mut work = vec![BlockId::new(0)];
+    while let Some(block) = work.pop() {
+        if !std::mem::replace(&mut seen[block.index()], true) {
+            work.extend(function.successors(block));
+            function
+                .block_range(block)
+                .for_each(|i| reachable[i as usize] = true);
+        }
+    }
+    reachable
+}
+
+/// A small program has many ways through it, and few of them show that an edge is missing.
+#[test]
+fn no_dependence_of_a_small_program_can_be_spared() {
+    let one_function = Shape {
+        functions: 1,
+        ..Shape::single_core()
+    };
+    let mut dropped = 0;
+    testing::for_each_seed(0..200, |u| {
+        let program = testing::program(u, &one_function)?;
+        let Some(mut plan) = planned(&program, &Options::default()) else {
+            return Ok(());
+        };
+        with_edges(&program, &mut plan);
+        let function = &program.modules()[0].functions()[0];
+        let reachable = reachable(function);
+        let edges = plan.dependences.clone().expect("just added");
+        for (which, edge) in edges.iter().enumerate() {
+            let ends = [&edge.from, &edge.to];
+            if ends.iter().any(|site| !reachable[site.index as usize]) {
+                continue;
+            }
+            let mut less = edges.clone();
+            less.remove(which);
+            plan.dependences = Some(less);
+            let deep = verify_deep(&program, &plan, None);
+            assert_ne!(
+                deep.violations,
+                [],
+                "{}\n{edge:?}",
+                show(&program, &plan, &[])
+            );
+            dropped += 1;
+        }
+        Ok(())
+    });
+    assert!(dropped > 100, "{dropped}");
+}
+
 /// Groups that one core writes before a barrier and another one reads after it, one after the
 /// other, so that every second one may have the same bytes.
 fn relay(u: &mut Unstructured<'_>) -> Result<Program> {
