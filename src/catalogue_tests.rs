@@ -73,6 +73,7 @@ fn kind(fault: &Fault) -> &'static str {
         Fault::InvalidArgument { .. } => "InvalidArgument",
         Fault::UnknownName { .. } => "UnknownName",
         Fault::UnknownIndex { .. } => "UnknownIndex",
+        Fault::DuplicateCore { .. } => "DuplicateCore",
         Fault::DuplicateName { .. } => "DuplicateName",
         Fault::UnknownSize => "UnknownSize",
         Fault::Overflow { .. } => "Overflow",
@@ -115,6 +116,10 @@ fn samples() -> Vec<Fault> {
             what,
             index: 3,
             count: 2,
+        },
+        Fault::DuplicateCore {
+            core: 0,
+            module: name(),
         },
         Fault::DuplicateName { what, name: name() },
         Fault::UnknownSize,

@@ -83,6 +83,13 @@ pub enum Fault {
         /// How many there are.
         count: u64,
     },
+    /// A core that has a module already.
+    DuplicateCore {
+        /// The core.
+        core: u32,
+        /// The name of its module.
+        module: String,
+    },
     /// A name that something else has already.
     DuplicateName {
         /// What it names.
@@ -155,6 +162,9 @@ impl fmt::Display for Fault {
             Fault::UnknownName { what, name } => write!(f, "there is no {what} named {name:?}"),
             Fault::UnknownIndex { what, index, count } => {
                 write!(f, "there is no {what} {index}, only {count}")
+            }
+            Fault::DuplicateCore { core, module } => {
+                write!(f, "core {core} has a module already, {module:?}")
             }
             Fault::DuplicateName { what, name } => {
                 write!(f, "there already is a {what} named {name:?}")

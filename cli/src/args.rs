@@ -91,7 +91,10 @@ pub struct VerifyArgs {
     /// Its plan; - is stdin.
     pub plan: PathBuf,
     /// For a CSV alone, which carries no options: what `plan` was run with.
-    #[command(flatten)]
+    #[command(
+        flatten,
+        next_help_heading = "For a CSV, which carries no options: what plan was run with"
+    )]
     pub options: OptionArgs,
     /// How much is said.
     #[command(flatten)]

@@ -28,7 +28,13 @@ pub fn write_with(
         return standard(fill);
     };
     let name = path.display().to_string();
-    let failed = |e: io::Error| Failure::file(&name, format!("cannot be written: {}", reason(&e)));
+    let failed = |e: io::Error| {
+        let why = match e.kind() {
+            ErrorKind::NotFound => "its folder does not exist".to_owned(),
+            _ => reason(&e),
+        };
+        Failure::file(&name, format!("cannot be written: {why}"))
+    };
     if is_gzip(path) {
         replace(path, |out| pack(out, fill)).map_err(failed)
     } else {

@@ -43,7 +43,7 @@ impl From<&Error> for dram_status {
             | Fault::UninitializedUse
             | Fault::Document(_) => dram_status::InvalidArgument,
             Fault::UnknownName { .. } => dram_status::NotFound,
-            Fault::DuplicateName { .. } => dram_status::AlreadyExists,
+            Fault::DuplicateCore { .. } | Fault::DuplicateName { .. } => dram_status::AlreadyExists,
             Fault::UnknownIndex { .. } | Fault::Overflow { .. } | Fault::PastTheEnd { .. } => {
                 dram_status::OutOfRange
             }

@@ -91,12 +91,8 @@ impl Program {
     /// Appends a module and returns its position.
     pub fn add_module(&mut self, module: Module) -> Result<usize> {
         if let Some(other) = self.modules.iter().find(|m| m.core == module.core) {
-            let name = format!("{} (module {:?})", module.core, other.name);
-            return Err(Fault::DuplicateName {
-                what: "module for core",
-                name,
-            }
-            .into());
+            let (core, module) = (module.core, other.name.clone());
+            return Err(Fault::DuplicateCore { core, module }.into());
         }
         self.modules.push(module);
         Ok(self.modules.len() - 1)

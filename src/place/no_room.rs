@@ -309,15 +309,19 @@ impl fmt::Display for Infeasible {
             write!(f, " and {} more with {bytes} bytes", rest.len())?;
         }
         let Infeasible { index, deficit, .. } = self;
+        let (cannot, need) = match self.set.len() {
+            1 => ("cannot be placed, whatever else is", "it needs"),
+            _ => ("cannot all be placed", "they need"),
+        };
         write!(
             f,
-            " cannot all be placed; at instruction {index} they need at least {deficit} more{}",
-            if self.minimal {
-                ", and without any one of them the others fit"
-            } else {
-                "; fewer of them may be too much already"
-            }
-        )
+            " {cannot}; at instruction {index} {need} at least {deficit} more"
+        )?;
+        f.write_str(match (self.minimal, self.set.len()) {
+            (true, 1) => "",
+            (true, _) => ", and without any one of them the others fit",
+            (false, _) => "; fewer of them may be too much already",
+        })
     }
 }
 

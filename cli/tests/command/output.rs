@@ -105,7 +105,7 @@ fn what_cannot_be_written_is_named() {
     permissions.set_readonly(true);
     fs::set_permissions(&read_only, permissions).unwrap();
     for (out, says) in [
-        ("no/such/plan.json", "no such file"),
+        ("no/such/plan.json", "its folder does not exist"),
         ("folder", "is a directory"),
         ("p.json/plan.json", "not a directory"),
         ("read_only", "permission denied"),
