@@ -44,20 +44,19 @@ impl Edges {
                 let one = (from.core, &from.function) == (to.core, &to.function);
                 one && from.index < len && to.index < len
             });
+            let at = At {
+                core: Some(to.core),
+                function: Some(&to.function),
+            };
+            let mut say = |why| say(findings, at, (from.index, to.index), why);
             let Some(scope) = scope else {
-                let at = At {
-                    core: Some(from.core),
-                    function: Some(&from.function),
-                };
-                findings.say("bad_dependence", at, || {
-                    format!(
-                        "instruction {} of core {}, function {} waits for instruction {} of it, \
-                         and not both are there",
-                        to.index, to.core, to.function, from.index
-                    )
-                });
+                say("and not both are there");
                 continue;
             };
+            // One back edge, with its header, or none.
+            if u32::from(edge.header.is_some()) != edge.distance {
+                say("and its distance is not that of its header");
+            }
             // What never runs is waited for by nobody. // X3
             let elided = |index: u32| scopes[scope].function.is_elided(FlatIndex(index));
             if !elided(from.index) && !elided(to.index) {
@@ -73,7 +72,15 @@ impl Edges {
             if sort_words(&mut pairs, 0, pace).is_err() {
                 pairs.clear();
             }
-            pairs.dedup();
+            let mut last = None;
+            pairs.retain(|&pair| {
+                let again = last.replace(pair) == Some(pair);
+                if again {
+                    let ends = (pair as u32, (pair >> 32) as u32);
+                    say(findings, scope.at(), ends, "and says so twice");
+                }
+                !again
+            });
             let len = scope.function.instructions().len();
             let mut awaited = vec![false; if pairs.is_empty() { 0 } else { len }];
             let mut starts = vec![0u32; if pairs.is_empty() { 0 } else { len + 1 }];
@@ -108,4 +115,11 @@ impl Edges {
     pub fn awaited(&self, scope: u32, index: u32) -> bool {
         self.awaited[scope as usize].get(index as usize) == Some(&true)
     }
+}
+
+/// Says what is wrong with an edge between two instructions of a function.
+fn say(findings: &mut Findings, at: At<'_>, (from, to): (u32, u32), why: &str) {
+    findings.say("bad_dependence", at, || {
+        format!("instruction {to} waits for instruction {from}, {why}")
+    });
 }

@@ -4,7 +4,7 @@ use super::right::{planned, with_edges};
 use crate::format::read_program;
 use crate::ir::Program;
 use crate::options::Options;
-use crate::plan::Plan;
+use crate::plan::{Dependence, Plan};
 use crate::verify::deep::{Deep, verify_deep};
 use crate::verify::verify;
 
@@ -138,10 +138,22 @@ fn a_dependence_less_is_found_and_one_of_nothing_too() {
         let deep = verify_deep(&program, &plan, None);
         assert!(kinds(&deep).contains(&"unordered"), "{edge:?}: {deep:?}");
     }
-    let mut more = edges;
-    more[0].from.index = 9;
-    plan.dependences = Some(more);
-    assert!(kinds(&verify_deep(&program, &plan, None)).contains(&"bad_dependence"));
+    let bad = |change: &dyn Fn(&mut Vec<Dependence>)| {
+        let mut edges = edges.clone();
+        change(&mut edges);
+        let dependences = Some(edges);
+        let plan = Plan {
+            dependences,
+            ..plan.clone()
+        };
+        let deep = verify_deep(&program, &plan, None);
+        deep.violations.iter().any(|v| v.kind == "bad_dependence")
+    };
+    assert!(!bad(&|_| ()));
+    assert!(bad(&|edges| edges[0].from.index = 9));
+    assert!(bad(&|edges| edges.push(edges[1].clone())));
+    assert!(bad(&|edges| edges[2].distance = 1)); // And no header.
+    assert!(bad(&|edges| edges[2].header = Some(0)));
 }
 
 #[test]
