@@ -395,6 +395,12 @@ struct Options : dram_options {
   Options() noexcept : dram_options(sized<dram_options>()) {}
 };
 
+/// What a verification looks at beside geometry; as it stands, nothing. A control beside it stands
+/// for the one in it.
+struct VerifyOptions : dram_verify_options {
+  VerifyOptions() noexcept : dram_verify_options(sized<dram_verify_options>()) {}
+};
+
 /// How a plan is explained; as it stands, text with 10 entries in each list.
 struct ExplainOptions : dram_explain_options {
   ExplainOptions() noexcept : dram_explain_options(sized<dram_explain_options>()) {}

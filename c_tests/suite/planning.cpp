@@ -82,7 +82,7 @@ TEST(Planning, AWrongPlanIsFoundOut) {
   EXPECT_FALSE(dram::view(report->violation(0).value().message).empty());
 
   // Run on its plan, the program finds the second value where it left the first.
-  auto deep = dram::sized<dram_verify_options>();
+  dram::VerifyOptions deep;
   deep.deep = 1;
   auto run = f.program.verify(wrong, deep);
   DRAM_OK(run.status());
