@@ -1138,11 +1138,11 @@ typedef struct dram_progress {
    */
   struct dram_str phase;
   /**
-   * Steps done in this phase.
+   * Steps done in this phase: of a search, so far for this space and function.
    */
   uint64_t done;
   /**
-   * Steps that the phase has in all; 0 if not known.
+   * Steps that the phase has in all, unless it reaches the bound before; 0 if not known.
    */
   uint64_t total;
   /**
@@ -1190,7 +1190,8 @@ typedef struct dram_control {
    */
   const struct dram_cancel *cancel;
   /**
-   * Called now and then; may be null.
+   * Called when a phase begins, when something better is known, and else some ten times a second
+   * while a search goes on; may be null.
    */
   dram_progress_fn progress;
   /**

@@ -417,7 +417,8 @@ class Plan;
 struct Control {
   /// Stops the run when set. A callback that throws sets it too.
   const Cancel *cancel = nullptr;
-  /// Called now and then.
+  /// Called when a phase begins, when something better is known, and else some ten times a second
+  /// while a search goes on, on the calling thread.
   std::function<void(const dram_progress &)> progress;
   /// Whether the cores share a location although its description does not say so:
   /// (core, function, number, cookie).

@@ -33,9 +33,9 @@ impl From<Stop> for Error {
 pub struct Progress {
     /// What is being done: `liveness`, `bound` or `search`, in a pipeline also a pass's name.
     pub phase: &'static str,
-    /// Steps done in this phase.
+    /// Steps done in this phase: of a search, so far for this space and function.
     pub done: u64,
-    /// Steps that the phase has in all; 0 if not known.
+    /// Steps that the phase has in all, unless it reaches the bound before; 0 if not known.
     pub total: u64,
     /// The lower bound in bytes; 0 if not known yet.
     pub bound: u64,
@@ -60,7 +60,8 @@ pub struct Progress {
 pub struct Control<'a> {
     /// Sticky; may be set from any thread.
     pub cancel: Option<&'a AtomicBool>,
-    /// Called now and then.
+    /// Called when a phase begins, when something better is known, and else some ten times a second
+    /// while a search goes on, if there is a clock.
     pub progress: Option<&'a mut dyn FnMut(&Progress)>,
     /// Time since the start.
     pub elapsed: Option<&'a dyn Fn() -> Duration>,

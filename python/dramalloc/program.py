@@ -266,9 +266,10 @@ class Program(Handle):
         """Plans the program and changes nothing in it.
 
         `hint`: an earlier plan of it or of one like it, whose addresses are kept where that costs
-        nothing. `cancel`: stops the run. `progress`: called now and then. `shared`: asked for every
-        location that is not shared or linked. A callback that raises stops the run (and sets
-        `cancel`), and what it raised is raised here.
+        nothing. `cancel`: stops the run. `progress`: called when a phase begins, when something
+        better is known, and else some ten times a second while a search goes on. `shared`: asked
+        for every location that is not shared or linked. A callback that raises stops the run (and
+        sets `cancel`), and what it raised is raised here.
         """
         given, out = Given(), ffi.new("dram_plan **")
         with Watched(cancel, progress, shared, hint) as control:

@@ -158,9 +158,9 @@ pub struct dram_progress {
     pub struct_size: usize,
     /// What is being done: `liveness`, `bound`, `search`; in a pipeline, the pass.
     pub phase: dram_str,
-    /// Steps done in this phase.
+    /// Steps done in this phase: of a search, so far for this space and function.
     pub done: u64,
-    /// Steps that the phase has in all; 0 if not known.
+    /// Steps that the phase has in all, unless it reaches the bound before; 0 if not known.
     pub total: u64,
     /// The lower bound in bytes; 0 if not known yet.
     pub bound: u64,
@@ -197,7 +197,8 @@ pub struct dram_control {
     pub struct_size: usize,
     /// Stops the run when set; may be null.
     pub cancel: *const dram_cancel,
-    /// Called now and then; may be null.
+    /// Called when a phase begins, when something better is known, and else some ten times a second
+    /// while a search goes on; may be null.
     pub progress: dram_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,

@@ -29,7 +29,6 @@ use super::prepared::{Prepared, Straddling};
 use super::search::{self, choices};
 use super::subsets::Subsets;
 use super::{Placement, Problem, Solved, Unsolved};
-use crate::control::Progress;
 use crate::options::Strategy;
 use crate::order::reference_unless;
 use crate::plan::Status;
@@ -70,6 +69,7 @@ pub(super) fn solve(
         is_least: false,
         failed: None,
     };
+    search.report();
     let stopped = search.run(strategy).err();
     search.finish(stopped)
 }
@@ -216,15 +216,7 @@ impl Search<'_, '_, '_> {
 
     fn report(&mut self) {
         let peak = self.best.as_ref().map(|best| best.placement.peak);
-        let progress = Progress {
-            phase: "search",
-            done: self.meter.done(),
-            total: 0,
-            bound: self.bound,
-            incumbent: peak.unwrap_or(u64::MAX),
-            elapsed: std::time::Duration::ZERO,
-        };
-        self.meter.control().report(progress);
+        self.meter.tell(self.bound, peak);
     }
 
     /// Whether nothing straddles that need not.
@@ -481,6 +473,7 @@ impl Search<'_, '_, '_> {
 mod tests {
     use super::*;
     use crate::control::Control;
+    use crate::control::Progress;
     use crate::ir::{Usage, UsageMask, overlap};
     use crate::place::{Region, solve, testing};
     use arbitrary::{Result, Unstructured};

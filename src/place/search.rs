@@ -127,7 +127,7 @@ pub(super) fn for_peak(
         Some(bound) => bound,
         None => lower_bound_unless(problem, &mut meter.pace())?,
     };
-    meter.control().enter("search");
+    meter.tell(bound, None);
     meter.poll()?;
     let mut search = Search {
         prepared: &prepared,

@@ -33,8 +33,6 @@ mod stack;
 mod summit;
 mod turns;
 
-use std::time::Duration;
-
 use super::exact::{Finding, Ladder, Outcome, Random, decide, luby};
 use super::first_fit::{Others, first_fit_in_tiles};
 use super::meter::{Meter, Stop};
@@ -42,7 +40,6 @@ use super::packing::NOT_PLACED;
 use super::prepared::Prepared;
 use super::steps::Steps;
 use super::{Placement, Problem};
-use crate::control::Progress;
 use crowds::Crowds;
 use from_summit::Effort;
 use guided::Guided;
@@ -192,16 +189,7 @@ impl Knowledge {
 
     /// Tells the host.
     pub(crate) fn report(&self, meter: &mut Meter<'_, '_>) {
-        let best = self.best.as_ref();
-        let progress = Progress {
-            phase: "search",
-            done: meter.done(),
-            total: 0,
-            bound: self.bound,
-            incumbent: best.map_or(u64::MAX, |best| best.peak),
-            elapsed: Duration::ZERO,
-        };
-        meter.control().report(progress);
+        meter.tell(self.bound, self.best.as_ref().map(|best| best.peak));
     }
 }
 
