@@ -8,11 +8,11 @@
 //! declared alignment, the pin. Weights, inputs, outputs, the other spaces, in-place pairs and
 //! what callees need are left out; [`Projection::notes`] counts them.
 //!
-//! *Rows to a program.* The distinct times cut time into steps, and each step is one instruction.
-//! A row is defined whole by the first step of each of its lives and used by the last one, so
-//! liveness finds exactly these lives, with steps for times: two rows meet in the program iff they
-//! met in the file. A life of one step is a value that nobody uses, which lives for that step; a
-//! row without any life is a location that is never touched. The program's times are ranks, so
+//! *Rows to a program.* The distinct times cut time into steps, and each step is one instruction
+//! whose opcode tells when it begins. A row is defined whole by the first step of each of its lives
+//! and used by the last one, so liveness finds exactly these lives, with steps for times: two rows
+//! meet in the program iff they met in the file. A life of one step is a value that nobody uses,
+//! which lives for that step; a row without any life is a location that is never touched. The program's times are ranks, so
 //! going there and back renumbers times, once.
 //!
 //! Solvers place exact bytes around the pins wherever they fit; to solve the same problem, plan
@@ -250,9 +250,9 @@ pub fn csv_to_program(file: &CsvFile, name: &str) -> Result<Program> {
             }
         }
     }
-    for (uses, defs) in uses.iter().zip(&defs) {
+    for ((uses, defs), time) in uses.iter().zip(&defs).zip(&times) {
         function.add_instruction(&InstructionSpec {
-            op: "step",
+            op: &format!("time {time}"),
             uses,
             defs,
             ..InstructionSpec::default()

@@ -152,6 +152,16 @@ fn meet(problem: &RawProblem, a: usize, b: usize) -> bool {
 }
 
 #[test]
+fn a_step_is_named_after_the_time_at_which_it_begins() {
+    let rows = file("id,lower,upper,size\na,-5,40,8\nb,40,900,8\nc,3,40,8\n");
+    let program = csv_to_program(&rows, "p").expect("valid");
+    let function = &program.modules()[0].functions()[0];
+    let steps = function.instructions().iter();
+    let names: Vec<&str> = steps.map(|i| function.symbol(i.op)).collect();
+    assert_eq!(names, ["time -5", "time 3", "time 40"]);
+}
+
+#[test]
 fn rows_keep_their_problem_on_the_way_through_a_program() {
     for_each_seed(0..300, |u| {
         let mut text = "id,lower,upper,size,alignment,offset,gaps\n".to_owned();
