@@ -192,8 +192,8 @@ pub(crate) fn liveness_unless(
     let mut walker = Walker::new(function, &graph);
     let mut unwritten = Vec::new();
     for id in function.memloc_ids() {
-        let (escapes, guarded) = (storage.escapes(id), storage.is_guarded(id));
-        let life = walker.walk(accesses.of(id), escapes, guarded, pace)?;
+        let (escapes, at_entry) = (storage.escapes(id), storage.at_entry(id));
+        let life = walker.walk(accesses.of(id), escapes, at_entry, pace)?;
         if let Some(index) = life.unwritten_use {
             unwritten.push(u64::from(index) << 32 | u64::from(id.0));
         }

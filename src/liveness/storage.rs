@@ -7,6 +7,18 @@ use crate::control::Stop;
 use crate::ir::{Access, Function, MemLocId, Space, Usage, UsageMask};
 use crate::pace::Pace;
 
+/// What stands in a root when a function begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtEntry {
+    /// Nothing: an unpinned candidate that neither a caller nor another core fills. A use that comes
+    /// before any def is worth a warning.
+    Nothing,
+    /// Values, which a partial def does not hide.
+    Values,
+    /// Nobody knows, and whoever writes a part of it first is taken at their word.
+    Unknown,
+}
+
 #[derive(Clone, Copy, Default)]
 struct Row {
     bytes: u64,
@@ -18,7 +30,7 @@ struct Row {
 const ESCAPES: u8 = 1;
 /// An unpinned candidate that no other core writes.
 const OURS: u8 = 2;
-/// The caller fills a part of it.
+/// The host or a caller fills a part of it before the function runs.
 const FILLED: u8 = 4;
 
 /// The storage behind each location; flags of a root count its views in.
@@ -39,7 +51,7 @@ impl<'a> Storage<'a> {
             if loc.escapes() || loc.usage == Usage::Output {
                 *flags |= ESCAPES;
             }
-            if loc.usage == Usage::Input {
+            if matches!(loc.usage, Usage::Input | Usage::Weight | Usage::Constant) {
                 *flags |= FILLED;
             }
             // Another core may write what is shared, and L5 does not count there. // M4
@@ -70,9 +82,12 @@ impl<'a> Storage<'a> {
         self.rows[root.index()].flags & ESCAPES != 0
     }
 
-    /// Whether a root should be written before it is read: an unpinned candidate that neither the
-    /// caller nor another core fills. // L5
-    pub fn is_guarded(&self, root: MemLocId) -> bool {
-        self.rows[root.index()].flags & (OURS | FILLED) == OURS
+    /// What stands in a root when the function begins. // L5
+    pub fn at_entry(&self, root: MemLocId) -> AtEntry {
+        match self.rows[root.index()].flags {
+            flags if flags & FILLED != 0 => AtEntry::Values,
+            flags if flags & OURS != 0 => AtEntry::Nothing,
+            _ => AtEntry::Unknown,
+        }
     }
 }

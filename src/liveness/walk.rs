@@ -4,13 +4,14 @@
 //! nothing is cleared between roots and a walk costs what it visits.
 //!
 //! The order of a walk: `summarise` the touched blocks; find out whether some use may see an entry
-//! (`backward` stopping at any def); find the blocks where the bytes are wanted (`backward` stopping
+//! (`backward` stopping at any def, or at full ones where there are values at the entry); find the blocks where the bytes are wanted (`backward` stopping
 //! at full defs); find which of these a def reaches (`forward`); cut them into pieces. Where every
 //! def is full the two backward walks are one, and everything wanted is reached: a path from an
 //! entry to a wanted point without a def would be one to a use without a def.
 
 use super::accesses::Touch;
 use super::graph::{Graph, Rank};
+use super::storage::AtEntry;
 use crate::control::Stop;
 use crate::ir::{BlockId, Function};
 use crate::pace::Pace;
@@ -113,13 +114,12 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Walks a root with these touches. `guarded` asks for the first use of unwritten bytes. A walk
-    /// that the host stops leaves the walker of no use.
+    /// Walks a root with these touches. A walk that the host stops leaves the walker of no use.
     pub fn walk(
         &mut self,
         touches: &[Touch],
         escapes: bool,
-        guarded: bool,
+        at_entry: AtEntry,
         pace: &mut Pace<'_, '_>,
     ) -> Result<Life<'_>, Stop> {
         pace.work(1 + touches.len())?;
@@ -132,8 +132,12 @@ impl<'a> Walker<'a> {
 
             let bare = if one_walk { IN } else { BARE };
             if !one_walk {
-                self.seed(UNWRITTEN_FIRST, escapes, BARE, DEF);
-                self.backward(BARE, DEF, [0, 0], pace)?;
+                let (first, stop) = match at_entry {
+                    AtEntry::Values => (WANTED_FIRST, FULL), // A part of them is still there.
+                    AtEntry::Nothing | AtEntry::Unknown => (UNWRITTEN_FIRST, DEF),
+                };
+                self.seed(first, escapes, BARE, stop);
+                self.backward(BARE, stop, [0, 0], pace)?;
             }
             // With one walk, this is known only after it; but then it decides nothing before.
             let mut from_entry = !one_walk && !self.entries.is_empty();
@@ -157,7 +161,7 @@ impl<'a> Walker<'a> {
             } else {
                 self.entries = bare_entries;
             }
-            if from_entry && guarded {
+            if from_entry && at_entry == AtEntry::Nothing {
                 unwritten_use = self.first_unwritten_use(touches, bare);
             }
             let all_reached = one_walk || from_entry;

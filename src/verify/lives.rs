@@ -50,9 +50,12 @@ impl Lives {
         };
         // A view that escapes, or is an output, makes its root do so. // F, L6
         let mut kept = vec![false; function.memlocs().len()];
+        let mut given = vec![false; function.memlocs().len()];
         for id in function.memloc_ids() {
             let loc = function.memloc(id);
-            kept[function.root(id).0.index()] |= loc.escapes() || loc.usage == Usage::Output;
+            let root = function.root(id).0.index();
+            kept[root] |= loc.escapes() || loc.usage == Usage::Output;
+            given[root] |= matches!(loc.usage, Usage::Input | Usage::Weight | Usage::Constant);
         }
         for root in function.memloc_ids() {
             let touches = accesses.of_root(root);
@@ -61,11 +64,11 @@ impl Lives {
             }
             if !touches.is_empty() {
                 let first = accesses.first_number(root);
-                let mut runs =
-                    walk.runs(touches, kept[root.index()], pace, |number, dies, born| {
-                        events.dies[first + number] = dies;
-                        events.born[first + number] = born;
-                    });
+                let (kept, given) = (kept[root.index()], given[root.index()]);
+                let mut runs = walk.runs(touches, kept, given, pace, |number, dies, born| {
+                    events.dies[first + number] = dies;
+                    events.born[first + number] = born;
+                });
                 runs.sort_compact();
                 join(&mut runs);
                 lives.runs.append(&mut runs);
@@ -234,11 +237,17 @@ impl<'g> Walk<'g> {
         &mut self,
         touches: &[Touch],
         kept: bool,
+        given: bool,
         pace: &mut Pace<'_, '_>,
         mut tell: impl FnMut(usize, bool, bool),
     ) -> Vec<Run> {
         self.summarize(touches);
-        self.backward(Question::Entry, kept, pace);
+        // What the host has put there is seen beside whatever a def writes of it.
+        let entry = match given {
+            true => Question::Values,
+            false => Question::Entry,
+        };
+        self.backward(entry, kept, pace);
         let graph = self.graph;
         // An unreachable block is an entry of its own. // L3
         let from_entry = self.live_in.has(0)

@@ -513,6 +513,55 @@ fn only_unpinned_candidates_of_this_core_should_be_written_first() {
 }
 
 #[test]
+fn a_partial_def_hides_nothing_of_what_the_host_has_put_there() {
+    for (usage, first) in [
+        (Usage::Internal, 1),
+        (Usage::Input, 0),
+        (Usage::Weight, 0),
+        (Usage::Constant, 0),
+        (Usage::Output, 1),
+    ] {
+        for through_view in [false, true] {
+            let mut f = Function::new("f");
+            let (own, of_view) = match through_view {
+                true => (Usage::Internal, usage),
+                false => (usage, Usage::Internal),
+            };
+            let specs = [
+                MemLocSpec {
+                    usage: own,
+                    ..bytes("a")
+                },
+                MemLocSpec {
+                    usage: of_view,
+                    ..view("v", 0, 0)
+                },
+                bytes("other"),
+            ];
+            f.add_memlocs(&specs).unwrap();
+            let half = Operand {
+                bytes: Some(1),
+                ..Operand::from(MemLocId(0))
+            };
+            run(&mut f, &[], &[MemLocId(2).into()]);
+            run(&mut f, &[], &[half]);
+            run(&mut f, &[MemLocId(0).into()], &[]);
+            let (live, last) = (liveness(&f), FlatIndex(2));
+            let want = [Segment::new(FlatIndex(first), last).unwrap()];
+            assert_eq!(live.lives.of(0).to_vec(), want, "{usage:?} {through_view}");
+            // A full def does.
+            let mut f = Function::new("f");
+            f.add_memlocs(&specs).unwrap();
+            run(&mut f, &[], &[MemLocId(2).into()]);
+            run(&mut f, &[], &[MemLocId(0).into()]);
+            run(&mut f, &[MemLocId(0).into()], &[]);
+            let live = liveness(&f);
+            assert_eq!(live.lives.of(0)[0].first(), FlatIndex(1), "{usage:?}");
+        }
+    }
+}
+
+#[test]
 fn death_is_asked_for_not_read_off_a_segment() {
     //                0   1   2        3  4    5
     let f = parse(&["=a; a; =b -> 1 2", "b; =b", ".; b"]);

@@ -92,6 +92,14 @@ fn is_full(f: &Function, root: MemLocId, i: FlatIndex) -> bool {
     })
 }
 
+/// Whether the host or a caller puts values there.
+fn is_filled(f: &Function, root: MemLocId) -> bool {
+    f.memloc_ids().any(|id| {
+        let usage = f.memloc(id).usage;
+        f.root(id).0 == root && matches!(usage, Usage::Input | Usage::Weight | Usage::Constant)
+    })
+}
+
 fn root_life(f: &Function, points: &Points, root: MemLocId) -> RootLife {
     let n = points.succs.len();
     let at = |p: usize, what: fn(&Function, MemLocId, FlatIndex) -> bool| {
@@ -105,9 +113,12 @@ fn root_life(f: &Function, points: &Points, root: MemLocId) -> RootLife {
     let touched = (0..n).any(|p| at(p, is_use) || at(p, is_def));
     let escapes = escapes && touched; // L4
 
-    // Unwritten before p: some path from an entry to p has no def.
+    // A path from an entry hides what is there with its first def; if that is a value, with a full
+    // one.
+    let hides = if is_filled(f, root) { is_full } else { is_def };
+    // Unwritten before p: some path from an entry to p hides nothing.
     let unwritten = fixpoint(n, |p, now| {
-        points.entries.contains(&p) || preds(p).any(|q| now[q] && !at(q, is_def))
+        points.entries.contains(&p) || preds(p).any(|q| now[q] && !at(q, hides))
     });
     // Reached before p: some path to p has a def.
     let reached = fixpoint(n, |p, now| preds(p).any(|q| now[q] || at(q, is_def)));
@@ -127,7 +138,7 @@ fn root_life(f: &Function, points: &Points, root: MemLocId) -> RootLife {
     });
 
     let from_entry = (0..n).any(|p| {
-        unwritten[p] && (at(p, is_use) || escapes && points.exits.contains(&p) && !at(p, is_def))
+        unwritten[p] && (at(p, is_use) || escapes && points.exits.contains(&p) && !at(p, hides))
     });
     let mut life = RootLife {
         segments: Vec::new(),
@@ -223,10 +234,7 @@ pub(super) fn compare(f: &Function, got: &Liveness) {
             && loc.space != Space::Shared
             && f.remote(id).is_none()
             && matches!(loc.usage, Usage::Internal | Usage::Collective);
-        let filled = f
-            .memloc_ids()
-            .any(|v| f.root(v).0 == id && f.memloc(v).usage == Usage::Input);
-        if candidate && !filled {
+        if candidate && !is_filled(f, id) {
             unwritten.extend(lives[id.index()].unwritten_use.map(|index| (index, id)));
         }
     }

@@ -12,6 +12,8 @@ pub(super) struct Naive<'a> {
     function: &'a Function,
     root: MemLocId,
     kept: bool,
+    /// The host has put values there.
+    given: bool,
     touched: bool,
     from_entry: bool,
 }
@@ -22,10 +24,16 @@ impl<'a> Naive<'a> {
             let loc = function.memloc(id);
             function.root(id).0 == root && (loc.escapes() || loc.usage == Usage::Output)
         });
+        let given = function.memloc_ids().any(|id| {
+            let usage = function.memloc(id).usage;
+            let by_host = [Usage::Input, Usage::Weight, Usage::Constant].contains(&usage);
+            function.root(id).0 == root && by_host
+        });
         let mut naive = Naive {
             function,
             root,
             kept,
+            given,
             touched: false,
             from_entry: false,
         };
@@ -129,7 +137,10 @@ impl<'a> Naive<'a> {
 
     /// Whether some use may see the entry. // L5
     fn sees_entry(&self) -> bool {
-        let stop = |i: u32| self.defined(i);
+        let stop = |i: u32| match self.given {
+            true => self.full(i),
+            false => self.defined(i),
+        };
         let reachable = self.walk((0, 0), |_| false).0;
         let blocks = self.function.blocks().len() as u32;
         let entries = (0..blocks).filter(|&b| b == 0 || !reachable.contains(&(b, 0)));

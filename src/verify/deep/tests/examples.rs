@@ -3,7 +3,7 @@
 use super::right::{planned, with_edges};
 use crate::format::read_program;
 use crate::ir::Program;
-use crate::options::Options;
+use crate::options::{Floor, Options};
 use crate::plan::{Dependence, Plan};
 use crate::verify::deep::{Deep, verify_deep};
 use crate::verify::verify;
@@ -123,6 +123,31 @@ fn what_escapes_and_what_the_host_has_pinned_is_there_at_the_end() {
 }
 
 #[test]
+fn an_input_of_which_a_part_is_written_keeps_the_rest() {
+    let program = program(
+        r#"{"name":"main","memlocs":[
+            {"name":"x","bytes":8192,"usage":"input","address":0},
+            {"name":"a","bytes":4096}],
+        "instructions":[{"op":"f","defs":["a"]},
+            {"op":"part","defs":[{"loc":"x","offset":4096,"bytes":4096}]},
+            {"op":"read","uses":["x"]}]}"#,
+    );
+    let options = Options {
+        reuse_io: true,
+        floor: Floor::Holes,
+        ..Options::default()
+    };
+    let mut plan = planned(&program, &options).expect("there is no capacity");
+    assert_eq!(kinds(&verify_deep(&program, &plan, None)), [""; 0]);
+    assert_eq!(verify(&program, &plan), []);
+    // Geometry sees it, too, when something lies there.
+    let rows = &mut plan.modules[0].functions[0].memlocs;
+    rows[1].address = Some(0);
+    let found = verify(&program, &plan);
+    assert!(found.iter().any(|v| v.kind == "overlap"), "{found:?}");
+}
+
+#[test]
 fn a_dependence_less_is_found_and_one_of_nothing_too() {
     let code = r#"{"op":"a","engine":1,"defs":["a"]},{"op":"b","engine":2,"uses":["a"]},
         {"op":"c","engine":3,"defs":["a"]},{"op":"d","uses":["a"]}"#;
@@ -154,6 +179,11 @@ fn a_dependence_less_is_found_and_one_of_nothing_too() {
     assert!(bad(&|edges| edges.push(edges[1].clone())));
     assert!(bad(&|edges| edges[2].distance = 1)); // And no header.
     assert!(bad(&|edges| edges[2].header = Some(0)));
+    let around = |edges: &mut Vec<Dependence>, header| {
+        (edges[2].distance, edges[2].header) = (1, Some(header));
+    };
+    assert!(!bad(&|edges| around(edges, 0)));
+    assert!(bad(&|edges| around(edges, 1))); // There is one block.
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::ir::Program;
-use crate::options::Options;
+use crate::options::{Floor, Options};
 use crate::plan::Plan;
 use crate::testing::properties::options;
 use crate::testing::{self, Shape};
@@ -41,6 +41,19 @@ fn accepted(program: &Program, options: &Options) {
 fn plans_of_one_core_run_right() {
     testing::for_each_seed(0..500, |u| {
         let options = options(u)?;
+        accepted(&testing::program(u, &Shape::single_core())?, &options);
+        Ok(())
+    });
+}
+
+#[test]
+fn what_gives_up_its_bytes_keeps_its_values_until_then() {
+    let options = Options {
+        reuse_io: true,
+        floor: Floor::Holes,
+        ..Options::default()
+    };
+    testing::for_each_seed(0..1000, |u| {
         accepted(&testing::program(u, &Shape::single_core())?, &options);
         Ok(())
     });
