@@ -1190,7 +1190,7 @@ typedef struct dram_control {
    */
   const struct dram_cancel *cancel;
   /**
-   * Called when a phase begins, when something better is known, and else some ten times a second
+   * Called when a phase begins, when something better is known, and else some times a second
    * while a search goes on; may be null.
    */
   dram_progress_fn progress;

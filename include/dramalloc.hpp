@@ -395,8 +395,8 @@ struct Options : dram_options {
   Options() noexcept : dram_options(sized<dram_options>()) {}
 };
 
-/// What a verification looks at beside geometry; as it stands, nothing. A control beside it stands
-/// for the one in it.
+/// What a verification looks at beside geometry; as it stands, nothing. Leave its `control` null, and
+/// hand a Control to Program::verify instead.
 struct VerifyOptions : dram_verify_options {
   VerifyOptions() noexcept : dram_verify_options(sized<dram_verify_options>()) {}
 };
@@ -417,7 +417,7 @@ class Plan;
 struct Control {
   /// Stops the run when set. A callback that throws sets it too.
   const Cancel *cancel = nullptr;
-  /// Called when a phase begins, when something better is known, and else some ten times a second
+  /// Called when a phase begins, when something better is known, and else some times a second
   /// while a search goes on, on the calling thread.
   std::function<void(const dram_progress &)> progress;
   /// Whether the cores share a location although its description does not say so:

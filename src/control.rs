@@ -60,7 +60,7 @@ pub struct Progress {
 pub struct Control<'a> {
     /// Sticky; may be set from any thread.
     pub cancel: Option<&'a AtomicBool>,
-    /// Called when a phase begins, when something better is known, and else some ten times a second
+    /// Called when a phase begins, when something better is known, and else some times a second
     /// while a search goes on, if there is a clock.
     pub progress: Option<&'a mut dyn FnMut(&Progress)>,
     /// Time since the start.

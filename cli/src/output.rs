@@ -28,18 +28,33 @@ pub fn write_with(
         return standard(fill);
     };
     let name = path.display().to_string();
-    let failed = |e: io::Error| {
-        let why = match e.kind() {
-            ErrorKind::NotFound => "its folder does not exist".to_owned(),
-            _ => reason(&e),
-        };
-        Failure::file(&name, format!("cannot be written: {why}"))
+    let failed = |e: io::Error| match e.kind() {
+        ErrorKind::NotFound => no_folder(&name),
+        _ => Failure::file(&name, format!("cannot be written: {}", reason(&e))),
     };
     if is_gzip(path) {
         replace(path, |out| pack(out, fill)).map_err(failed)
     } else {
         replace(path, fill).map_err(failed)
     }
+}
+
+/// Fails if a result cannot go there because its folder does not exist, before the work is done.
+pub fn check(path: Option<&Path>) -> Result<(), Failure> {
+    let path = path.filter(|path| !is_standard(path));
+    let folder = path.and_then(Path::parent);
+    let is_missing = |folder: &Path| !folder.as_os_str().is_empty() && !folder.exists();
+    match (path, folder) {
+        (Some(path), Some(folder)) if is_missing(folder) => {
+            Err(no_folder(&path.display().to_string()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn no_folder(name: &str) -> Failure {
+    let line = "cannot be written: its folder does not exist";
+    Failure::file(name, line.to_owned())
 }
 
 /// Whether a path asks for compression.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use dramalloc::format::{self, CsvFile};
 use dramalloc::ir::{MemLocId, Program};
-use dramalloc::{Control, Error, Floor, Options, Plan, plan_with_addresses};
+use dramalloc::{Control, Error, Floor, Options, Plan, RawProblem, plan_with_addresses};
 
 use crate::failure::Failure;
 use crate::input::{self, Input, is_standard};
@@ -51,17 +51,36 @@ pub fn inputs(program: &Path, plan: &Path) -> Result<(Input, Input), Failure> {
 /// The offset of each row of a problem in its plan, which is the same file with every offset
 /// filled in; rows are found by id.
 pub fn offsets(problem: &CsvFile, placed: &CsvFile, name: &str) -> Result<Vec<u64>, Failure> {
-    let placed = placed.problem();
-    let offset_of: BTreeMap<&str, Option<u64>> = placed
-        .labels
-        .iter()
-        .zip(placed.pins.iter().copied())
-        .collect();
-    let find = |label: &str| {
-        let offset = offset_of.get(label).copied().flatten();
-        offset.ok_or_else(|| Failure::file(name, format!("it has no offset for {label}")))
-    };
-    problem.problem().labels.iter().map(find).collect()
+    let (problem, placed) = (problem.problem(), placed.problem());
+    let failed = |line: String| Failure::file(name, line);
+    let row_of: BTreeMap<&str, usize> = placed.labels.iter().zip(0..).collect();
+    let mut offsets = Vec::with_capacity(problem.len());
+    for (row, label) in problem.labels.iter().enumerate() {
+        let at = row_of.get(label).copied();
+        let offset = at.and_then(|at| placed.pins.get(at).copied().flatten());
+        let (Some(at), Some(offset)) = (at, offset) else {
+            return Err(failed(format!("it has no offset for {label}")));
+        };
+        if placed.sizes[at] != problem.sizes[row] || life(placed, at) != life(problem, row) {
+            let line = format!("{label} has another size or life there than in the problem");
+            return Err(failed(line));
+        }
+        offsets.push(offset);
+    }
+    if placed.len() > problem.len() {
+        let line = format!(
+            "it has {} rows, the problem {}",
+            placed.len(),
+            problem.len()
+        );
+        return Err(failed(line));
+    }
+    Ok(offsets)
+}
+
+/// The segments of a row.
+fn life(problem: &RawProblem, row: usize) -> &[(i64, i64)] {
+    &problem.segments[problem.starts[row] as usize..problem.starts[row + 1] as usize]
 }
 
 /// Reads a CSV file.

@@ -19,6 +19,7 @@ use crate::progress::Bar;
 /// Runs the subcommand.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let mut clock = Stages::new(&args.talk);
+    output::check(args.output.as_deref())?;
     let input = input::read(&args.file)?;
     if input.is_json() {
         plan_program(&input, args, &mut clock)?;

@@ -267,7 +267,7 @@ class Program(Handle):
 
         `hint`: an earlier plan of it or of one like it, whose addresses are kept where that costs
         nothing. `cancel`: stops the run. `progress`: called when a phase begins, when something
-        better is known, and else some ten times a second while a search goes on. `shared`: asked
+        better is known, and else some times a second while a search goes on. `shared`: asked
         for every location that is not shared or linked. A callback that raises stops the run (and
         sets `cancel`), and what it raised is raised here.
         """

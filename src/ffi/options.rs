@@ -197,7 +197,7 @@ pub struct dram_control {
     pub struct_size: usize,
     /// Stops the run when set; may be null.
     pub cancel: *const dram_cancel,
-    /// Called when a phase begins, when something better is known, and else some ten times a second
+    /// Called when a phase begins, when something better is known, and else some times a second
     /// while a search goes on; may be null.
     pub progress: dram_progress_fn,
     /// Handed to `progress`.

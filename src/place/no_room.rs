@@ -309,17 +309,19 @@ impl fmt::Display for Infeasible {
             write!(f, " and {} more with {bytes} bytes", rest.len())?;
         }
         let Infeasible { index, deficit, .. } = self;
-        let (cannot, need) = match self.set.len() {
-            1 => ("cannot be placed, whatever else is", "it needs"),
-            _ => ("cannot all be placed", "they need"),
+        let (cannot, need, bytes) = match self.set.len() {
+            1 => ("cannot be placed, whatever else is", "it needs", "its"),
+            _ => ("cannot all be placed", "they need", "their"),
         };
+        // A search may have proved it where the bytes of no instruction alone do.
         write!(
             f,
-            " {cannot}; at instruction {index} {need} at least {deficit} more"
+            " {cannot}; {need} at least {deficit} more, and the most of {bytes} bytes are live at \
+             instruction {index}"
         )?;
         f.write_str(match (self.minimal, self.set.len()) {
             (true, 1) => "",
-            (true, _) => ", and without any one of them the others fit",
+            (true, _) => "; without any one of them the others fit",
             (false, _) => "; fewer of them may be too much already",
         })
     }

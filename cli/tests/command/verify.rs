@@ -86,6 +86,31 @@ fn what_is_no_plan_is_bad_input() {
 }
 
 #[test]
+fn a_plan_of_other_rows_is_none_of_these() {
+    let folder = Folder::new("other_rows");
+    let rows = "a,0,2,8,0\nb,1,3,4,8\n";
+    let write = |name, rows: &str| {
+        folder.file(name, format!("id,lower,upper,size,offset\n{rows}"));
+    };
+    folder.file("p.csv", "id,lower,upper,size\nb,1,3,4\na,0,2,8\n");
+    write("plan.csv", rows);
+    folder.run(["verify", "p.csv", "plan.csv"]).expect(0);
+    for (other, says) in [
+        (rows.replace("1,3,4", "1,3,3"), "b has another size or life"),
+        (rows.replace("0,2,8", "0,1,8"), "a has another size or life"),
+        (format!("{rows}c,5,6,1,0\n"), "it has 3 rows, the problem 2"),
+        ("a,0,2,8,0\n".to_owned(), "it has no offset for b"),
+        (rows.replace("4,8", "4,"), "it has no offset for b"),
+    ] {
+        write("other.csv", &other);
+        for command in ["verify", "explain"] {
+            let got = folder.run([command, "p.csv", "other.csv"]).expect(2);
+            assert!(got.stderr.contains(says), "{says}: {}", got.stderr);
+        }
+    }
+}
+
+#[test]
 fn deep_runs_the_program_and_names_values_that_are_lost() {
     let folder = planned("deep");
     folder

@@ -228,8 +228,8 @@ impl Columns {
             }
             _ => {
                 return refuse(format!(
-                    "lower (or begin) goes with upper, which is not part of the life, and start \
-                     with end, which is; the columns are {}",
+                    "a life needs two columns: lower (or begin) and upper, which is not part of \
+                     it, or start and end, which is; the columns are {}",
                     all()
                 ));
             }

@@ -169,12 +169,12 @@ fn an_error_names_the_line() {
         (
             "half a life",
             "id,lower,size\n".to_owned(),
-            "line 1: lower (or begin) goes with upper",
+            "line 1: a life needs two columns: lower (or begin) and upper",
         ),
         (
             "a mixed life",
             "id,start,upper,size\n".to_owned(),
-            "line 1: lower (or begin) goes with upper",
+            "line 1: a life needs two columns: lower (or begin) and upper",
         ),
         (
             "two names",
