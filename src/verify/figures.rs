@@ -754,15 +754,14 @@ fn space(told: &SpacePlan, truth: &Truth, plan: &Plan, at: At<'_>, findings: &mu
     // knows that no bound exceeds a placement. // S3
     let searched = plan.strategy == Strategy::Best && told.lower_bound <= peak;
     let bound = u128::from(told.lower_bound);
-    if bound < least {
-        wrong("wrong_bound", told.lower_bound, proven);
-    } else if bound > u128::from(peak) {
-        findings.say("wrong_bound", at, || {
-            format!("{name}: the plan says {bound}, and its peak {peak} is lower")
-        });
-    } else if bound > proven && !searched {
-        findings.say("unproven_bound", at, || {
-            format!("{name}: the plan says {bound}, the load proves {proven}")
+    let impossible = bound < least || bound > u128::from(peak);
+    if impossible || bound > proven && !searched {
+        let kind = match impossible {
+            true => "wrong_bound",
+            false => "unproven_bound",
+        };
+        findings.say(kind, at, || {
+            format!("{name}: the plan says {bound}, the load proves {proven}, the peak is {peak}")
         });
     }
     let window = plan.options.core_capacity();
