@@ -10,8 +10,8 @@ use crate::pace::Pace;
 /// What stands in a root when a function begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtEntry {
-    /// Nothing: an unpinned candidate that neither a caller nor another core fills. A use that comes
-    /// before any def is worth a warning.
+    /// Nothing: an unpinned candidate that neither a caller nor another core fills. A use before any
+    /// def is worth a warning.
     Nothing,
     /// Values, which a partial def does not hide.
     Values,

@@ -4,11 +4,11 @@
 //! nothing is cleared between roots and a walk costs what it visits.
 //!
 //! The order of a walk: `summarise` the touched blocks; find out whether some use may see an entry
-//! (`backward` stopping at any def, or at full ones where values stand at the entry); find the blocks
-//! where the bytes are wanted (`backward` stopping at full defs); find which of these a def reaches
-//! (`forward`); cut them into pieces. Where every def is full the two backward walks are one, and
-//! everything wanted is reached: a path from an entry to a wanted point without a def would be one
-//! to a use without a def.
+//! (`backward` stopping at any def, or at full ones where values stand at the entry); find the
+//! blocks where the bytes are wanted (`backward` stopping at full defs); find which of these a def
+//! reaches (`forward`); cut them into pieces. Where every def is full the two backward walks are
+//! one, and everything wanted is reached: a path from an entry to a wanted point without a def would
+//! be one to a use without a def.
 
 use super::accesses::Touch;
 use super::graph::{Graph, Rank};
