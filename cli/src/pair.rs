@@ -8,7 +8,7 @@ use std::path::Path;
 
 use dramalloc::format::{self, CsvFile};
 use dramalloc::ir::{MemLocId, Program};
-use dramalloc::{Control, Error, Floor, Options, Plan, RawProblem, plan_with_addresses};
+use dramalloc::{Control, Error, Floor, Options, Plan, plan_with_addresses};
 
 use crate::failure::Failure;
 use crate::input::{self, Input, is_standard};
@@ -61,7 +61,9 @@ pub fn offsets(problem: &CsvFile, placed: &CsvFile, name: &str) -> Result<Vec<u6
         let (Some(at), Some(offset)) = (at, offset) else {
             return Err(failed(format!("it has no offset for {label}")));
         };
-        if placed.sizes[at] != problem.sizes[row] || life(placed, at) != life(problem, row) {
+        if placed.sizes[at] != problem.sizes[row]
+            || placed.segments_of(at) != problem.segments_of(row)
+        {
             let line = format!("{label} has another size or life there than in the problem");
             return Err(failed(line));
         }
@@ -76,11 +78,6 @@ pub fn offsets(problem: &CsvFile, placed: &CsvFile, name: &str) -> Result<Vec<u6
         return Err(failed(line));
     }
     Ok(offsets)
-}
-
-/// The segments of a row.
-fn life(problem: &RawProblem, row: usize) -> &[(i64, i64)] {
-    &problem.segments[problem.starts[row] as usize..problem.starts[row + 1] as usize]
 }
 
 /// Reads a CSV file.

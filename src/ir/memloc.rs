@@ -97,6 +97,10 @@ impl UsageMask {
     /// The usages that are candidates unless the host says otherwise. // T
     pub const CANDIDATES: UsageMask =
         UsageMask(1 << Usage::Internal as u32 | 1 << Usage::Collective as u32);
+    /// The usages whose values are there when a function begins: the host, or a caller, puts them.
+    pub const FILLED: UsageMask = UsageMask(
+        1 << Usage::Input as u32 | 1 << Usage::Weight as u32 | 1 << Usage::Constant as u32,
+    );
     /// Every usage there is.
     pub const ALL: UsageMask = UsageMask(0x3f);
 

@@ -51,7 +51,7 @@ impl<'a> Storage<'a> {
             if loc.escapes() || loc.usage == Usage::Output {
                 *flags |= ESCAPES;
             }
-            if matches!(loc.usage, Usage::Input | Usage::Weight | Usage::Constant) {
+            if UsageMask::FILLED.contains(loc.usage) {
                 *flags |= FILLED;
             }
             // Another core may write what is shared, and L5 does not count there. // M4

@@ -472,8 +472,7 @@ impl Search<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Control;
-    use crate::control::Progress;
+    use crate::control::{Control, Progress};
     use crate::ir::{Usage, UsageMask, overlap};
     use crate::place::{Region, solve, testing};
     use arbitrary::{Result, Unstructured};

@@ -8,7 +8,7 @@
 
 use super::accesses::{Accesses, Touch};
 use super::graph::Graph;
-use crate::ir::{FlatIndex, Function, Kind, MemLocId, Usage};
+use crate::ir::{FlatIndex, Function, Kind, MemLocId, Usage, UsageMask};
 use crate::pace::Pace;
 use crate::sorting::CompactSort as _;
 
@@ -55,7 +55,7 @@ impl Lives {
             let loc = function.memloc(id);
             let root = function.root(id).0.index();
             kept[root] |= loc.escapes() || loc.usage == Usage::Output;
-            given[root] |= matches!(loc.usage, Usage::Input | Usage::Weight | Usage::Constant);
+            given[root] |= UsageMask::FILLED.contains(loc.usage);
         }
         for root in function.memloc_ids() {
             let touches = accesses.of_root(root);

@@ -12,8 +12,8 @@
 //! whose opcode tells when it begins. A row is defined whole by the first step of each of its lives
 //! and used by the last one, so liveness finds exactly these lives, with steps for times: two rows
 //! meet in the program iff they met in the file. A life of one step is a value that nobody uses,
-//! which lives for that step; a row without any life is a location that is never touched. The program's times are ranks, so
-//! going there and back renumbers times, once.
+//! which lives for that step; a row without any life is a location that is never touched. The
+//! program's times are ranks, so going there and back renumbers times, once.
 //!
 //! Solvers place exact bytes around the pins wherever they fit; to solve the same problem, plan
 //! the program with `--packed --floor holes`. Packing still keeps small locations on one page,
@@ -241,8 +241,7 @@ pub fn csv_to_program(file: &CsvFile, name: &str) -> Result<Program> {
     let steps = times.len().saturating_sub(1);
     let (mut defs, mut uses) = (vec![Vec::new(); steps], vec![Vec::new(); steps]);
     for i in 0..problem.len() {
-        let row = problem.starts[i] as usize..problem.starts[i + 1] as usize;
-        for &(lower, upper) in &problem.segments[row] {
+        for &(lower, upper) in problem.segments_of(i) {
             let (first, last) = (step(lower), step(upper) - 1);
             defs[first].push(Operand::from(MemLocId::new(i)));
             if last > first {

@@ -48,9 +48,9 @@ impl Edges {
                 core: Some(to.core),
                 function: Some(&to.function),
             };
-            let mut say = |why| say(findings, at, (from.index, to.index), why);
+            let mut wrong = |why| wrong_edge(findings, at, (from.index, to.index), why);
             let Some(scope) = scope else {
-                say("and not both are there");
+                wrong("and not both are there");
                 continue;
             };
             // One back edge, with its header, or none.
@@ -60,7 +60,7 @@ impl Edges {
                 Some(header) => edge.distance == 1 && header < blocks,
             };
             if !is_right {
-                say("and its distance is not that of its header");
+                wrong("and its distance is not that of its header");
             }
             // What never runs is waited for by nobody. // X3
             let elided = |index: u32| scopes[scope].function.is_elided(FlatIndex(index));
@@ -82,7 +82,7 @@ impl Edges {
                 let again = last.replace(pair) == Some(pair);
                 if again {
                     let ends = (pair as u32, (pair >> 32) as u32);
-                    say(findings, scope.at(), ends, "and says so twice");
+                    wrong_edge(findings, scope.at(), ends, "and says so twice");
                 }
                 !again
             });
@@ -123,7 +123,7 @@ impl Edges {
 }
 
 /// Says what is wrong with an edge between two instructions of a function.
-fn say(findings: &mut Findings, at: At<'_>, (from, to): (u32, u32), why: &str) {
+fn wrong_edge(findings: &mut Findings, at: At<'_>, (from, to): (u32, u32), why: &str) {
     findings.say("bad_dependence", at, || {
         format!("instruction {to} waits for instruction {from}, {why}")
     });

@@ -15,7 +15,7 @@ use super::super::groups::{Fate, Group, Groups};
 use super::super::locations::{Hold, hold};
 use super::super::scope::Scope;
 use super::batch::Touch;
-use crate::ir::{FlatIndex, MemLocId, MemoryType, Space, Usage};
+use crate::ir::{FlatIndex, MemLocId, MemoryType, Space, UsageMask};
 use crate::options::{Geometry, Options};
 use crate::ordered_map::OrderedMap;
 use crate::pace::{Pace, SOME};
@@ -227,7 +227,7 @@ impl Places {
         if group.is_none() && !always {
             self.fresh[s].push(storage);
         }
-        let input = matches!(loc.usage, Usage::Input | Usage::Weight | Usage::Constant);
+        let input = UsageMask::FILLED.contains(loc.usage);
         let mut place = Place {
             storage,
             offset: 0,
